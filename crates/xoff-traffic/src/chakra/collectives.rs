@@ -4,54 +4,33 @@ use std::collections::BTreeMap;
 
 use super::attributes::{Attributes, wrong};
 use super::groups::Groups;
-use super::{Action, Collective, Group, Kind, Source, Trace, TraceError, rank};
+use super::{Action, Collective, Group, Source, Trace, TraceError, rank};
+use crate::collective::CollectiveKind;
 use crate::error::{Fault, shown};
 use xoff_engine::Nearest;
 
 /// The kinds by their number in the schema, with their names there.
-const KINDS: [(&str, Kind); 10] = [
-    ("all_reduce", Kind::AllReduce),
-    ("reduce", Kind::Reduce),
-    ("all_gather", Kind::AllGather),
-    ("gather", Kind::Gather),
-    ("scatter", Kind::Scatter),
-    ("broadcast", Kind::Broadcast),
-    ("all_to_all", Kind::AllToAll),
-    ("reduce_scatter", Kind::ReduceScatter),
-    ("reduce_scatter_block", Kind::ReduceScatter),
-    ("barrier", Kind::Barrier),
+const KINDS: [(&str, CollectiveKind); 10] = [
+    ("all_reduce", CollectiveKind::AllReduce),
+    ("reduce", CollectiveKind::Reduce),
+    ("all_gather", CollectiveKind::AllGather),
+    ("gather", CollectiveKind::Gather),
+    ("scatter", CollectiveKind::Scatter),
+    ("broadcast", CollectiveKind::Broadcast),
+    ("all_to_all", CollectiveKind::AllToAll),
+    ("reduce_scatter", CollectiveKind::ReduceScatter),
+    ("reduce_scatter_block", CollectiveKind::ReduceScatter),
+    ("barrier", CollectiveKind::Barrier),
 ];
 
 /// Names of the group of all ranks, unless a trace or file gives one of these names to a group.
 const ALL: [&str; 3] = ["", "0", "default_pg"];
 
-impl Kind {
-    /// Its name in the schema, in small letters.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::AllReduce => "all_reduce",
-            Kind::Reduce => "reduce",
-            Kind::AllGather => "all_gather",
-            Kind::Gather => "gather",
-            Kind::Scatter => "scatter",
-            Kind::Broadcast => "broadcast",
-            Kind::AllToAll => "all_to_all",
-            Kind::ReduceScatter => "reduce_scatter",
-            Kind::Barrier => "barrier",
-        }
-    }
-
-    /// Whether one rank has a part of its own.
-    pub const fn has_root(self) -> bool {
-        matches!(self, Kind::Reduce | Kind::Gather | Kind::Scatter | Kind::Broadcast)
-    }
-}
-
 /// A node that takes part in a collective.
 struct Part {
     node: u32,
     group: u32,
-    kind: Kind,
+    kind: CollectiveKind,
     size: u64,
     /// The root as the node has it.
     root: Option<u32>,
@@ -139,7 +118,7 @@ pub(super) fn add(
     attributes: &Attributes<'_>,
 ) -> Result<Action, Fault> {
     let kind = kind(attributes)?;
-    let size = if kind == Kind::Barrier { 0 } else { rank::size(attributes, "a collective")? };
+    let size = if kind == CollectiveKind::Barrier { 0 } else { rank::size(attributes, "a collective")? };
     let name = attributes.text("pg_name").or_else(|| attributes.text("comm_group")).unwrap_or_default();
     let group = pending.group(rank, name, groups)?;
     let root = ["root_rank", "root", "comm_src"]
@@ -150,7 +129,7 @@ pub(super) fn add(
     Ok(Action::Collective(u32::MAX))
 }
 
-fn kind(attributes: &Attributes<'_>) -> Result<Kind, Fault> {
+fn kind(attributes: &Attributes<'_>) -> Result<CollectiveKind, Fault> {
     let expected = "a number from 0 (all-reduce) to 9 (barrier), or its name";
     let Some(text) = attributes.text("comm_type") else {
         return Err(attributes.missing("a collective", "comm_type"));

@@ -24,6 +24,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use xoff_engine::{Rate, Time};
 
+use crate::collective::CollectiveKind;
 use crate::error::Fault;
 use crate::files::FileSource;
 use rank::Reader;
@@ -104,26 +105,11 @@ pub struct Node {
     name: u32,
 }
 
-/// Kinds of collectives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)] // their names say all
-pub enum Kind {
-    AllReduce,
-    Reduce,
-    AllGather,
-    Gather,
-    Scatter,
-    Broadcast,
-    AllToAll,
-    ReduceScatter,
-    Barrier,
-}
-
 /// A collective of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
     /// What it does.
-    pub kind: Kind,
+    pub kind: CollectiveKind,
     /// Bytes that a rank has before it.
     pub size: u64,
     /// The rank that has a part of its own, by its place in the group.

@@ -1,6 +1,7 @@
 //! Checks that a trace can complete: that none of its nodes waits for itself.
 
-use super::{Collective, Kind, Source, Trace, TraceError, rank};
+use super::{Collective, Source, Trace, TraceError, rank};
+use crate::collective::CollectiveKind;
 use crate::cycle;
 use crate::error::Fault;
 
@@ -41,11 +42,11 @@ pub(super) fn check(source: &Source<'_>, trace: &Trace) -> Result<(), TraceError
 fn edges_of<'a>(trace: &'a Trace, point: u32, c: &'a Collective) -> impl Iterator<Item = (u32, u32)> + 'a {
     let is_root = move |place: usize| place == c.root as usize;
     let begins = move |place: usize| match c.kind {
-        Kind::Broadcast | Kind::Scatter => is_root(place),
+        CollectiveKind::Broadcast | CollectiveKind::Scatter => is_root(place),
         _ => true,
     };
     let ends = move |place: usize| match c.kind {
-        Kind::Reduce | Kind::Gather => is_root(place),
+        CollectiveKind::Reduce | CollectiveKind::Gather => is_root(place),
         _ => true,
     };
     trace.members_of(c).iter().enumerate().flat_map(move |(place, &node)| {

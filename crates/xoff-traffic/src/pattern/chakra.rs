@@ -21,7 +21,7 @@ pub use algorithms::ChakraAlgorithms;
 
 use super::collective::{MAX_PROCESSES, check_time, one};
 use super::{Common, Params, common};
-use crate::chakra::{self, Costs, Kind, Source, Trace};
+use crate::chakra::{self, Costs, Source, Trace};
 use crate::collective::{CollectiveKind, CollectiveSettings, CollectiveSpec};
 use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::error::{Fault, Misfit};
@@ -138,10 +138,12 @@ impl Chakra {
 
     /// What [`crate::collective`] is to write for a collective of a group with so many ranks.
     fn spec(&self, collective: &chakra::Collective, ranks: usize) -> CollectiveSpec<'_> {
-        let kind = kind_of(collective.kind);
-        let bytes = match collective.kind {
+        let kind = collective.kind;
+        let bytes = match kind {
             // There a size is the larger of what a rank has before and after.
-            Kind::AllGather | Kind::Gather => collective.size.saturating_mul(ranks as u64),
+            CollectiveKind::AllGather | CollectiveKind::Gather => {
+                collective.size.saturating_mul(ranks as u64)
+            }
             _ => collective.size,
         };
         CollectiveSpec {
@@ -156,7 +158,7 @@ impl Chakra {
 
     /// The messages of all collectives among ranks on `hosts`, those within hosts included.
     fn collective_messages(&self, trace: &Trace, hosts: &[u32]) -> Result<u128, Misfit> {
-        let mut known: HashMap<(Kind, u64, u32), u128> = HashMap::new();
+        let mut known: HashMap<(CollectiveKind, u64, u32), u128> = HashMap::new();
         let mut sum = 0;
         for collective in &trace.collectives {
             let key = (collective.kind, collective.size, collective.group);
@@ -187,21 +189,6 @@ fn within(table: &'static str, Misfit { key, fault }: Misfit) -> Misfit {
     let value = fault.found();
     let value = format!("wrong: `{key}` {value}");
     Misfit { key: table, fault: Fault::bounds(value, fault.expected()) }
-}
-
-/// The operation of a kind of a trace.
-fn kind_of(kind: Kind) -> CollectiveKind {
-    match kind {
-        Kind::AllReduce => CollectiveKind::AllReduce,
-        Kind::Reduce => CollectiveKind::Reduce,
-        Kind::AllGather => CollectiveKind::AllGather,
-        Kind::Gather => CollectiveKind::Gather,
-        Kind::Scatter => CollectiveKind::Scatter,
-        Kind::Broadcast => CollectiveKind::Broadcast,
-        Kind::AllToAll => CollectiveKind::AllToAll,
-        Kind::ReduceScatter => CollectiveKind::ReduceScatter,
-        Kind::Barrier => CollectiveKind::Barrier,
-    }
 }
 
 impl Params for Chakra {

@@ -22,26 +22,42 @@ impl Numbers {
     }
 
     /// The number of a message's connection among those of its hosts and priority; `None` for one of its own.
-    pub fn next(&mut self, send: &Send) -> Option<u32> {
-        let hosts = (send.src.0, send.dst.0, send.priority);
+    pub fn next(&self, send: &Send) -> Option<u32> {
+        let hosts = hosts_of(send);
+        let count = self.count.get(&hosts).copied().unwrap_or(0);
         match self.mapping {
             ConnectionMapping::PerMessage => None,
             ConnectionMapping::PerPair => Some(0),
             ConnectionMapping::PerProcessPair => {
-                let count = &mut self.count;
-                let key = (hosts.0, hosts.1, hosts.2, send.processes.0, send.processes.1);
-                Some(*self.pairs.entry(key).or_insert_with(|| {
-                    let next = count.entry(hosts).or_default();
-                    *next += 1;
-                    *next - 1
-                }))
+                Some(self.pairs.get(&pair_of(send)).copied().unwrap_or(count))
+            }
+            ConnectionMapping::Count(connections) => Some(count % connections.max(1)),
+        }
+    }
+
+    /// The message is sent on the connection that [`Numbers::next`] gave.
+    pub fn take(&mut self, send: &Send) {
+        match self.mapping {
+            ConnectionMapping::PerMessage | ConnectionMapping::PerPair => {}
+            ConnectionMapping::PerProcessPair => {
+                let count = self.count.entry(hosts_of(send)).or_default();
+                self.pairs.entry(pair_of(send)).or_insert_with(|| {
+                    *count += 1;
+                    *count - 1
+                });
             }
             ConnectionMapping::Count(connections) => {
-                let turn = self.count.entry(hosts).or_default();
-                let number = *turn % connections.max(1);
-                *turn = (number + 1) % connections.max(1);
-                Some(number)
+                let turn = self.count.entry(hosts_of(send)).or_default();
+                *turn = (*turn + 1) % connections.max(1);
             }
         }
     }
+}
+
+fn hosts_of(send: &Send) -> (u32, u32, u8) {
+    (send.src.0, send.dst.0, send.priority)
+}
+
+fn pair_of(send: &Send) -> (u32, u32, u8, u32, u32) {
+    (send.src.0, send.dst.0, send.priority, send.processes.0, send.processes.1)
 }

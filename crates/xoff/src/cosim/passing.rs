@@ -24,12 +24,19 @@ impl Session {
             // What the network does before the session's own next event.
             let target = if own <= limit { own.0.checked_sub(1).map(Time) } else { Some(limit) };
             if let Some(target) = target.filter(|target| *target >= self.now) {
-                let pause = match self.live.advance(target, at_once, go_on) {
-                    Ok(Pause::Stopped(stop)) => return Err(self.stopped(stop)),
-                    Err(failure) => return Err(self.breaks(RunError::from(failure))),
+                let advanced = self.live.advance(target, at_once, go_on);
+                self.hear();
+                let broken = match advanced {
+                    Ok(Pause::Stopped(stop)) => Err(self.stopped(stop)),
+                    Err(failure) => Err(self.breaks(RunError::from(failure))),
+                    Ok(pause) => Ok(pause),
+                };
+                let pause = match broken {
+                    // The next call says so; the caller hears of what came before.
+                    Err(_) if !self.ready.is_empty() => break,
+                    Err(error) => return Err(error),
                     Ok(pause) => pause,
                 };
-                self.hear();
                 if pause == Pause::News {
                     continue; // unless all of it was about the background, this ends the loop
                 }

@@ -233,6 +233,7 @@ impl Session {
             let size = Some(send.bytes);
             let flow = Flow { src, dst, size, start, stop: None, source_rate: None, priority: send.priority };
             let flow = self.live.add(self.scenario.router(), flow, number).map_err(RunError::from)?;
+            self.numbers.take(&send);
             let id = MessageId(flow.0.into());
             self.open.insert(flow.0, Open { message: message(id), half: false });
             id
@@ -274,7 +275,8 @@ impl Session {
     /// What the caller sends in answer to one of them starts at `time` at the earliest.
     ///
     /// # Errors
-    /// [`SessionError`] if the time is past or after the end, or the network cannot go on.
+    /// [`SessionError`] if the time is past or after the end, or the network cannot go on. What has happened before the network broke
+    /// is returned first, and the error by the next call.
     pub fn advance_until(&mut self, time: Time) -> Result<Vec<Event>, SessionError> {
         self.advance_until_while(time, &mut || true)
     }
@@ -349,6 +351,7 @@ impl Session {
         self.check()?;
         if self.scenario.run.stop == Until::Time && self.now < self.end {
             self.advance(self.end, false, &mut || true)?;
+            self.check()?;
         }
         let stats = self.stats();
         let options = &self.options;

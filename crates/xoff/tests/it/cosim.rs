@@ -460,6 +460,10 @@ fn a_network_that_breaks_says_so_again_and_again() {
     for host in [0, 1] {
         session.send(Send::new(Host(host), Host(2), 100_000)).expect("a message");
     }
+    session.schedule(Time(US), 7).expect("a timer");
+    // What came before is told first: packets are not lost before more than 10 KB have come, which takes longer than a link's 1 us.
+    let before = session.advance_until(Time(1_000 * US)).expect("a timer");
+    assert_eq!(before, [Event::Timer { at: Time(US), token: 7 }]);
     let lost = session.advance_until(Time(1_000 * US)).expect_err("a failure");
     assert!(matches!(lost, SessionError::Run(RunError::Failure(_))), "{lost}");
     assert_eq!(session.send(Send::new(Host(0), Host(1), 8)), Err(lost.clone()));

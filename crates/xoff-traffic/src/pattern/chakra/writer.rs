@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use xoff_engine::Time;
 
-use super::{Chakra, kind_of};
+use super::Chakra;
 use crate::chakra::{Action, Resource, Trace};
 use crate::closed_loop::{Hold, Milestone, Operation, Role, Waiter};
 use crate::generate::{FlowSpec, Sink};
@@ -135,7 +135,7 @@ impl<'a> Writer<'a> {
         for collective in &trace.collectives {
             let members = trace.members_of(collective);
             let ranks = &trace.groups[collective.group as usize].ranks;
-            let word = kind_of(collective.kind).name();
+            let word = collective.kind.name();
             let kernel = self.kernel(word, trace.name_of(members[0]));
             let process = |(&rank, &node): (&u32, &u32)| Process {
                 host: self.hosts[rank as usize],
