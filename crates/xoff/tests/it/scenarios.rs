@@ -208,6 +208,22 @@ fn a_victim_of_head_of_line_blocking_is_freed_by_a_scheme() {
     assert!(free as f64 / full > 0.62, "{}", free as f64 / full);
 }
 
+/// The same storm: hot's three senders get a third of a link each, so that far leaves two thirds of the shared link to a victim that
+/// nobody holds back. PAUSE leaves the victim no more than far has.
+#[test]
+fn back_pressure_by_flow_frees_the_victim() {
+    let full = 900e-6 * 12.5e9 * 1456.0 / 1518.0;
+    let share = |flow_control| {
+        let more = [("run.duration", "900us"), ("traffic.1.size", "8MB"), ("flow_control.name", flow_control)];
+        let output = run(&load("bfc_victim", &more));
+        [acked(&output, "victim") as f64 / full, acked(&output, "storm") as f64 / full]
+    };
+    let [victim, storm] = share("bfc");
+    assert!((0.6..0.667).contains(&victim) && (0.9..1.0).contains(&storm), "{victim} {storm}");
+    let [victim, _] = share("pfc");
+    assert!((0.25..0.4).contains(&victim), "{victim}");
+}
+
 /// Flows on rail 1 have it for themselves, and those on rail 0 share it with an incast, whose pauses stay on that rail.
 #[test]
 fn a_pause_stays_on_its_rail() {
