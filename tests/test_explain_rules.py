@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT
 from xoff.analysis.explain.facts import Facts
-from xoff.analysis.explain.rules import RULES, congestion, credit, marking, outcome, pfc, sending, tcd
+from xoff.analysis.explain.rules import JOB_RULES, RULES, congestion, credit, marking, outcome, pfc, sending, tcd
 from xoff.runs.results import Run
 
 US = 10**6
@@ -160,7 +160,7 @@ def test_a_calm_run_makes_no_rule_speak() -> None:
 
 def test_every_rule_is_documented() -> None:
     rules = (ROOT / "docs" / "explain.md").read_text("utf-8").partition("## The rules")[2]
-    assert [rule.__name__ for rule in RULES] == re.findall(r"^\| `([a-z_]+)` \|", rules, re.MULTILINE)
+    assert [rule.__name__ for rule in (*RULES, *JOB_RULES)] == re.findall(r"^\| `([a-z_]+)` \|", rules, re.MULTILINE)
 
 
 def test_deadlock() -> None:

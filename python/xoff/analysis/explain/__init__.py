@@ -11,8 +11,9 @@ from polars.exceptions import PolarsError
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import SEVERITIES, Explanation, Finding, FlowTime, Missing, Share
 from xoff.analysis.explain.flows import longest_waits, totals, worst_flows
+from xoff.analysis.explain.job import jobs_of
 from xoff.analysis.explain.missing import missing
-from xoff.analysis.explain.rules import RULES
+from xoff.analysis.explain.rules import JOB_RULES, RULES
 from xoff.errors import UserError
 from xoff.runs.index import settings_of
 from xoff.runs.results import Run
@@ -42,7 +43,9 @@ def explain(run: Run, *, flows: int = 5, name: str | None = None) -> Explanation
 
 def _explain(run: Run, flows: int, name: str) -> Explanation:
     facts = Facts(run)
-    found = [finding for rule in RULES if (finding := rule(facts)) is not None]
+    of_run = (rule(facts) for rule in RULES)
+    of_jobs = (rule(job) for job in jobs_of(facts) for rule in JOB_RULES)
+    found = [finding for finding in (*of_run, *of_jobs) if finding is not None]
     found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     done = int(facts.flows["fct_ps"].is_not_null().sum())
     endless = int((facts.flows["fct_ps"].is_null() & facts.flows["size_bytes"].is_null()).sum())

@@ -104,7 +104,8 @@ class Facts:
     @cached_property
     def operations(self) -> pl.DataFrame:
         """The table of operations of closed loops; may be empty."""
-        return self._read("operations", ("label", "kernel", "process", "iteration", "start_ps", "end_ps"))
+        needed = ("label", "kernel", "process", "host", "iteration", "bytes", "start_ps", "end_ps")
+        return self._read("operations", needed)
 
     @cached_property
     def parts(self) -> pl.DataFrame:

@@ -6,7 +6,11 @@ from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Missing
 
 WANTED = (
-    ("breakdown", "record.breakdown=true", "where each flow's time went, and who is held by window, rate or source"),
+    (
+        "breakdown",
+        "record.breakdown=true",
+        "where each flow's time went, who is held by window, rate or source, and the critical paths of jobs",
+    ),
     ("roots", "record.roots=true", "where congestion began, and which flows are victims"),
     ("pauses", "record.pauses=true", "each PAUSE, and how far it spread"),
     ("rates", "record.rates=all", "flows' rates and windows over time"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from xoff.analysis.explain.quantities import quantity
 from xoff.analysis.intervals import Intervals
+from xoff.analysis.operations import COMPUTES, ITERATION, SENDS, transfer_ps, word
 from xoff.report.plots.style import Labelled
 
 if TYPE_CHECKING:
@@ -18,10 +19,7 @@ if TYPE_CHECKING:
 _PATTERNS = ("goal", "chakra", "training")
 """Patterns whose ranks have a timeline."""
 
-_COMPUTES = ("calc", "compute", "cpu", "memory", "storage", "forward", "backward", "optimizer")
-"""Words with which the kernels of computations begin; of a trace, the node's name follows behind a colon."""
-
-_NO_WAIT = (*_COMPUTES, "send", "iteration")
+_NO_WAIT = (*COMPUTES, SENDS, ITERATION)
 """Words of all that is no receive and no collective."""
 
 
@@ -59,9 +57,9 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
     start, size = (operations[name].to_numpy().astype(np.int64) for name in ("start_ps", "bytes"))
     end = pc.fill_null(operations["end_ps"], over).to_numpy().astype(np.int64)
     names = pc.cast(operations["kernel"], "string").to_numpy(zero_copy_only=False)
-    words = {name: str(name).split(":")[0] for name in np.unique(names.astype(str))}
+    words = {name: word(name) for name in np.unique(names.astype(str)).tolist()}
     kernel = np.array([words[str(name)] for name in names], dtype=object)
-    computes, waits = np.isin(kernel, _COMPUTES), ~np.isin(kernel, _NO_WAIT)
+    computes, waits = np.isin(kernel, COMPUTES), ~np.isin(kernel, _NO_WAIT)
     left = flows["start_ps"].to_numpy().astype(np.int64)
     acked = pc.fill_null(pc.add(flows["start_ps"], flows["fct_ps"]), over).to_numpy().astype(np.int64)
     by_rank = _by_rank(operations["process"].to_numpy())
@@ -71,12 +69,12 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
     kind = _pattern(each, label)["pattern"]
     if kind == "training":
         # A rank that trains waits in all of an iteration in which it does not compute.
-        waits = kernel == "iteration"
+        waits = kernel == ITERATION
         # Sums over ranks of one host.
         within = (kernel == "tensor") & (size == 0)
         goes, takes = start, end - start
     else:
-        within = (kernel == "send") & ~np.isin(_keys(operations), _keys(flows)) & (goes <= over)
+        within = (kernel == SENDS) & ~np.isin(_keys(operations), _keys(flows)) & (goes <= over)
 
     def of(rows: Any, among: Any) -> Intervals:
         wanted = rows[among[rows]]
@@ -119,9 +117,8 @@ def _within_host(each: Labelled, label: str, start: Times, size: Times) -> tuple
     overhead, delay, rate = (quantity(pattern.get(key)) or 0 for key in ("overhead", "local_delay", "local_rate"))
     if pattern.get("pattern") == "chakra":
         overhead = 0  # There only receivers have one.
-    # A slow rate could take more ps than there is room for; no message is drawn for longer than the run.
-    transfer = np.minimum(np.ceil(size * (8e12 / rate)), each.run.manifest["sim_time_ps"]) if rate else 0 * size
-    return start + overhead, transfer.astype(np.int64) + delay
+    # No message is drawn for longer than the run.
+    return start + overhead, transfer_ps(size, rate, delay, each.run.manifest["sim_time_ps"])
 
 
 def _keys(table: Any) -> Times:

@@ -1,4 +1,4 @@
-"""The rules, each a function that looks at a run's facts and says what it found, or nothing."""
+"""The rules, each a function that looks at a run's facts, or at a job of it, and says what it found, or nothing."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
+from xoff.analysis.explain.job import Job
 from xoff.analysis.explain.rules import (
     congestion,
     credit,
     failures,
+    jobs,
     links,
     marking,
     outcome,
@@ -47,6 +49,12 @@ RULES: tuple[Rule, ...] = (
     sending.slow_sources,
     sending.dcqcn_timers,
     sending.retransmit_timeout,
-    training.iterations,
 )
-"""Every rule. Among equally severe findings, those of earlier rules come first."""
+"""Every rule of a run. Among equally severe findings, those of earlier rules come first."""
+
+JOB_RULES: tuple[Callable[[Job], Finding | None], ...] = (
+    training.iterations,
+    jobs.critical_path,
+    jobs.slow_ranks,
+)
+"""Every rule of a job, which is asked for each job of a run; their findings come after those of the run."""

@@ -1,0 +1,497 @@
+"""What `xoff explain` says of parallel programs: the critical path, slow ranks, and what training waits for, by hand.
+
+Four hosts on a switch, links of 100 Gbps and 1 us, no congestion control. A frame has 1,000 B with 938 B of payload,
+and takes 80 ns. A message of 93,800 B, 100 frames, leaves its host in 8 us; its last frame takes 1 us to the switch,
+80 ns onto the next link, and 1 us to the receiver: alone the message has arrived after 10.08 us. An ACK has 66 B and
+takes 5.28 ns: the last one is back after 10.08 us + 2 x (5.28 ns + 1 us) = 12.09056 us.
+"""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pytest
+
+import xoff
+from conftest import ROOT, Command
+from xoff.analysis.explain import Finding, explain
+from xoff.analysis.explain.facts import Facts
+from xoff.analysis.explain.job import Job, jobs_of
+from xoff.analysis.explain.missing import missing
+from xoff.runs.results import Run
+
+US = 10**6
+MESSAGE_PS = 10_080_000
+
+NETWORK: dict[str, Any] = {
+    "topology": {"name": "star", "hosts": 4, "rate": "100Gbps", "delay": "1us"},
+    "scheme": {"name": "none"},
+    "packets": {"payload": "938B"},
+    "record": {"breakdown": True, "roots": True},
+}
+
+# Rank 0 computes for 10 us and sends; rank 1 computes for 5 us with what it got.
+PAIR = """
+num_ranks 2
+rank 0 {
+a: calc 10000
+b: send 93800b to 1 tag 0
+b requires a
+}
+rank 1 {
+a: recv 93800b from 0 tag 0
+b: calc 5000
+b requires a
+}
+"""
+
+# Rank 0 needs what rank 2 sends after 30 us; rank 1 has no part in that.
+STRAGGLER = """
+num_ranks 3
+rank 0 {
+a: calc 10000
+b: recv 93800b from 2 tag 0
+c: calc 5000
+c requires a
+c requires b
+}
+rank 1 {
+a: calc 10000
+}
+rank 2 {
+a: calc 30000
+b: send 93800b to 0 tag 0
+b requires a
+}
+"""
+
+
+def goal(folder: Path, schedule: str, *background: dict[str, Any], **changes: Any) -> Run:
+    """A run of a GOAL schedule, with other traffic."""
+    (folder / "program.goal").write_text(schedule)
+    pattern = {"pattern": "goal", "file": str(folder / "program.goal"), **changes.pop("pattern", {})}
+    return xoff.run({**NETWORK, "traffic": [pattern, *background], **changes})
+
+
+def flow(src: str, dst: str, start: str) -> dict[str, Any]:
+    return {"pattern": "flow", "src": src, "dst": dst, "size": "93800B", "start": start}
+
+
+def job_of(run: Run) -> Job:
+    (job,) = jobs_of(Facts(run))
+    return job
+
+
+def finding(run: Run, rule: str) -> Finding | None:
+    found = [each for each in explain(run, flows=0).findings if each.rule == rule]
+    assert len(found) < 2
+    return found[0] if found else None
+
+
+def path_of(run: Run) -> list[tuple[str, int, int]]:
+    """The kind, the rank and the time in ps of each part of the path."""
+    return [(each.kind, each.rank.number, each.time_ps) for each in job_of(run).path]
+
+
+def test_a_message_alone_costs_no_link_anything(tmp_path: Path) -> None:
+    run = goal(tmp_path, PAIR)
+    assert path_of(run) == [("compute", 0, 10 * US), ("message", 0, MESSAGE_PS), ("compute", 1, 5 * US)]
+    found = finding(run, "critical_path")
+    assert found is not None
+    # 10.08 of 25.08 us.
+    assert found.title == "job goal: 40.2 % of its critical path are messages, none longer than alone"
+    assert (found.severity, found.ports, found.flows) == ("note", (), ())
+    assert found.evidence == (
+        "it took 25.08 us, 1.00 times the 25.08 us of an ideal network; rank 1 on host1 ended last, with calc",
+        "the path to that end, by when one ended and the next began: "
+        "computing 15 us (59.8 %), messages between hosts 10.08 us (40.2 %)",
+        "its messages by operation: send 10.08 us in 1 message",
+        "of 2 ranks on the path rank 0 on host0 has most, 80.1 %: what it computes, and what it sends",
+        # Rank 1 ends after 25.08 us and computes for 5 us of them.
+        "rank 1 on host1 waited longest: for 20.08 us it neither computed nor had a message under way",
+    )
+
+
+def test_traffic_to_a_ranks_host_costs_its_link(tmp_path: Path) -> None:
+    # The background's frames are 40 ns before those of the program. The program's last frame is at the switch at
+    # 19 us, the 200th there. The link has sent since 11.04 us, 99.5 frames in 7.96 us: 99.5 of the other 199 are
+    # still before it.
+    run = goal(tmp_path, PAIR, flow("host2", "host1", "9.96us"))
+    assert path_of(run)[1] == ("message", 0, MESSAGE_PS + 7_960_000)
+    found = finding(run, "critical_path")
+    assert found is not None
+    assert (found.severity, found.ports) == ("warning", ("switch1->host1",))
+    # 18.04 of 33.04 us.
+    assert found.title == "job goal: 54.6 % of its critical path are messages, of that 7.96 us longer than alone"
+    assert "they were longer than alone by 7.96 us: queueing at switch1->host1 7.96 us (24.1 %)" in found.evidence
+    assert "its messages by operation: send 18.04 us in 1 message, 1.79 times as long as alone" in found.evidence
+    assert found.advice[0].startswith("fewer senders to that host")
+    (own,) = found.flows
+    assert run.flows.filter(pc.equal(run.flows["id"], own))["label"].to_pylist() == ["goal"]
+
+
+@pytest.mark.parametrize(("src", "dst"), [("host2", "host3"), ("host3", "host2")])
+def test_traffic_elsewhere_is_not_named(tmp_path: Path, src: str, dst: str) -> None:
+    run = goal(tmp_path, PAIR, flow(src, dst, "9.96us"))
+    found = finding(run, "critical_path")
+    assert found is not None
+    assert path_of(run)[1] == ("message", 0, MESSAGE_PS)
+    assert found.ports == ()
+
+
+def test_traffic_to_the_senders_host_costs_what_its_acks_take_of_the_nic(tmp_path: Path) -> None:
+    # The background's first frame is at host0 at 9.96 + 2.16 us, and one more each 80 ns. The program's last frame is
+    # due to leave at 17.92 us, and each ACK of 5.28 ns puts that off: by 75 ACKs to 18.316 us, by when the 76th frame
+    # has come, but the 79th only comes at 18.36 us. So the message is later by 75 or more ACKs and by less than 80.
+    run = goal(tmp_path, PAIR, flow("host2", "host0", "9.96us"))
+    found = finding(run, "critical_path")
+    assert found is not None
+    assert found.ports == ("host0->switch1",)
+    assert 75 * 5280 <= path_of(run)[1][2] - MESSAGE_PS < 80 * 5280
+
+
+def test_a_paused_sender_is_told_from_the_link_that_is_congested(tmp_path: Path) -> None:
+    # Both inputs pass 20 KB while the link to host1 is shared: the switch stops the NIC of host0 by PAUSE.
+    pfc = {"name": "pfc", "xoff": "20KB"}
+    run = goal(tmp_path, PAIR, flow("host2", "host1", "9.96us"), flow_control=pfc)
+    found = finding(run, "critical_path")
+    assert found is not None
+    (lost,) = (each for each in found.evidence if each.startswith("they were longer than alone"))
+    assert "paused at its sender, host0->switch1" in lost
+    (roots,) = (each for each in found.evidence if each.startswith("congestion roots"))
+    assert "switch1->host1" in roots
+    assert found.ports == ("switch1->host1",)
+    assert not any("record.roots" in each for each in found.advice)
+    unrecorded = {"breakdown": True}
+    silent = finding(
+        goal(tmp_path, PAIR, flow("host2", "host1", "9.96us"), flow_control=pfc, record=unrecorded),
+        "critical_path",
+    )
+    assert silent is not None
+    assert any("record.roots = true says which ports" in each for each in silent.advice)
+    # Of a message that waits in a queue the port is known without roots.
+    queued = finding(goal(tmp_path, PAIR, flow("host2", "host1", "9.96us"), record=unrecorded), "critical_path")
+    assert queued is not None
+    assert not any("record.roots" in each for each in queued.advice)
+
+
+def test_without_the_parts_of_time_no_path_is_claimed(tmp_path: Path) -> None:
+    run = goal(tmp_path, PAIR, flow("host2", "host1", "9.96us"), record={})
+    assert job_of(run).path == []
+    found = finding(run, "critical_path")
+    assert found is not None
+    # 33.04 over 25.08 us.
+    assert found.title == "job goal: it took 1.32 times as long as on an ideal network"
+    assert "1 of 1 message took longer than alone, most flow 0 of send, host0->host1: 7.96 us" in found.evidence
+    assert found.ports == ()
+    assert found.advice[0].startswith("record.breakdown = true says which messages")
+    assert any("critical paths" in each.tells for each in missing(Facts(run)))
+    assert finding(goal(tmp_path, PAIR, record={}), "critical_path") is None
+
+
+def test_a_straggler_is_named_with_what_it_has_of_the_path(tmp_path: Path) -> None:
+    run = goal(tmp_path, STRAGGLER)
+    assert path_of(run) == [("compute", 2, 30 * US), ("message", 2, MESSAGE_PS), ("compute", 0, 5 * US)]
+    found = finding(run, "slow_ranks")
+    assert found is not None
+    # Ranks compute for 15, 10 and 30 us.
+    assert found.title == "job goal: rank 2 on host2 computes 2.00 times as long as the median"
+    assert found.evidence == (
+        "it computes 30 us, the median of 3 ranks 15 us",
+        # Of 45.08 us.
+        "30 us of it (66.5 %) is on the job's critical path",
+        "rank 0 on host0 waited longest: for 30.08 us it neither computed nor had a message under way",
+    )
+    assert finding(goal(tmp_path, STRAGGLER.replace("30000", "15000")), "slow_ranks") is None
+
+
+def test_messages_within_a_host_and_overheads_are_parts_of_the_path(tmp_path: Path) -> None:
+    # Rank 0 sends 1,250 B to rank 1 on its host: 0.1 us at 100 Gbps, and 2 us. Rank 1 sends on to rank 2.
+    schedule = """
+    num_ranks 3
+    rank 0 {
+    a: calc 10000
+    b: send 1250b to 1 tag 0
+    b requires a
+    }
+    rank 1 {
+    a: recv 1250b from 0 tag 0
+    b: send 93800b to 2 tag 0
+    b requires a
+    }
+    rank 2 {
+    a: recv 93800b from 1 tag 0
+    b: calc 5000
+    b requires a
+    }
+    """
+    local = {"ranks_per_host": 2, "local_rate": "100Gbps", "local_delay": "2us"}
+    run = goal(tmp_path, schedule, pattern=local)
+    assert path_of(run) == [
+        ("compute", 0, 10 * US),
+        ("local", 0, 2_100_000),
+        ("message", 1, MESSAGE_PS),
+        ("compute", 2, 5 * US),
+    ]
+    # Each send and each receive takes 1 us of overhead: rank 0's send, rank 1's receive and send, rank 2's receive.
+    late = goal(tmp_path, schedule, pattern={**local, "overhead": "1us"})
+    assert path_of(late) == [
+        ("compute", 0, 10 * US),
+        ("local", 0, 3_100_000),
+        ("between", 1, 2 * US),
+        ("message", 1, MESSAGE_PS),
+        ("between", 2, US),
+        ("compute", 2, 5 * US),
+    ]
+
+
+def test_a_message_that_comes_during_an_overhead_is_not_what_was_waited_for(tmp_path: Path) -> None:
+    # Each send and each receive takes 1 us. What rank 0 sends leaves at 1 us and is at host1 at 11.08 us; rank 1 has it
+    # at 12.08 us, and its own message leaves at 13.08 us. A frame of rank 2 comes in between: it leaves at 9.34 + 1 us,
+    # and is there 2.16 us later, at 12.5 us.
+    schedule = """
+    num_ranks 4
+    rank 0 {
+    a: send 93800b to 1 tag 0
+    }
+    rank 1 {
+    a: recv 93800b from 0 tag 0
+    b: send 93800b to 3 tag 0
+    b requires a
+    c: recv 938b from 2 tag 0
+    }
+    rank 2 {
+    a: calc 9340
+    b: send 938b to 1 tag 0
+    b requires a
+    }
+    rank 3 {
+    a: recv 93800b from 1 tag 0
+    b: calc 5000
+    b requires a
+    }
+    """
+    run = goal(tmp_path, schedule, pattern={"overhead": "1us"})
+    # Rank 0's message leaves 1 us after the beginning.
+    assert path_of(run) == [
+        ("between", 0, US),
+        ("message", 0, MESSAGE_PS),
+        ("between", 1, 2 * US),
+        ("message", 1, MESSAGE_PS),
+        ("between", 3, US),
+        ("compute", 3, 5 * US),
+    ]
+
+
+def test_messages_within_a_host_may_take_no_time(tmp_path: Path) -> None:
+    # Ranks 0 to 3 are on one host. Rank 2 computes for 10 us. What it sends then goes to rank 1, to 0, to 3 in no time,
+    # by the network to rank 4, and back to rank 2. Then the same again, and rank 4 computes for 5 us.
+    def turns(*lines: str) -> str:
+        return "".join(line.replace("N", str(turn)) + "\n" for turn in (0, 1) for line in lines)
+
+    ranks = (
+        turns("rN: recv 8b from 1 tag N", "sN: send 8b to 3 tag N", "sN requires rN"),
+        turns("rN: recv 8b from 2 tag N", "sN: send 8b to 0 tag N", "sN requires rN"),
+        turns("cN: calc 10000", "sN: send 8b to 1 tag N", "sN requires cN")
+        + "r0: recv 93800b from 4 tag 0\nc1 requires r0\n",
+        turns("rN: recv 8b from 0 tag N", "sN: send 93800b to 4 tag N", "sN requires rN"),
+        turns("rN: recv 93800b from 3 tag N")
+        + "s0: send 93800b to 2 tag 0\ns0 requires r0\nc: calc 5000\nc requires r1\n",
+    )
+    schedule = "num_ranks 5\n" + "".join(f"rank {number} {{\n{lines}}}\n" for number, lines in enumerate(ranks))
+    run = goal(tmp_path, schedule, pattern={"ranks_per_host": 4})
+    assert path_of(run) == [
+        ("compute", 2, 10 * US),
+        ("message", 3, MESSAGE_PS),
+        # Rank 4 answers when the last frame is there, behind the ACK of that frame.
+        ("message", 4, MESSAGE_PS + 5_280),
+        ("compute", 2, 10 * US),
+        ("message", 3, MESSAGE_PS),
+        ("compute", 4, 5 * US),
+    ]
+
+
+def test_of_messages_that_arrive_together_that_of_the_same_place_is_taken() -> None:
+    # On rails all ranks of a host send at once, each to the rank of its own place.
+    job = job_of(xoff.run(ROOT / "scenarios" / "training.toml", sets={"record.breakdown": True}))
+    place = {(number, host): place for number, host, place in job.program.places.iter_rows()}
+    pairs = [
+        (place[sent.rank.number, sent.rank.host], place[then.rank.number, then.rank.host])
+        for sent, then in itertools.pairwise(job.path)
+        if sent.kind == "message" and then.kind in ("message", "compute")
+    ]
+    assert len(pairs) > 10
+    assert all(sender == receiver for sender, receiver in pairs)
+
+
+def test_what_goes_on_within_hosts_unseen_does_not_end_the_path() -> None:
+    # All-reduce within hosts, across, and within hosts: the tables have only what goes across.
+    keys = {"algorithm": "hierarchical", "ranks_per_host": 4, "local_rate": "3600Gbps"}
+    sets = {f"traffic.0.{key}": value for key, value in keys.items()} | {"record.breakdown": True}
+    job = job_of(xoff.run(ROOT / "scenarios" / "collective.toml", sets=sets))
+    assert job.path_ps == job.about["completion_ps"]
+    # Within a host a rank sends 3/4 of 16 MiB in chunks before, and as much after: at 3.6 Tbps for 28 us each time.
+    assert 0 < job.spent_ps("between") < 60 * US
+
+
+def test_a_wait_that_is_next_to_nothing_is_not_named() -> None:
+    # Two channels of a ring keep each host's NIC busy from the first message to the last.
+    run = xoff.run(ROOT / "scenarios" / "collective.toml", sets={"record.breakdown": True})
+    job, found = job_of(run), finding(run, "critical_path")
+    assert found is not None
+    assert 0 < max(job.program.waits_ps.values()) < 0.01 * job.path_ps
+    assert not any("waited longest" in each for each in found.evidence)
+
+
+def test_waits_are_those_until_a_ranks_own_end(tmp_path: Path) -> None:
+    # A message of one frame is eager: rank 0 ends when it goes, at 10 us, though its ACK is under way until 14.17 us.
+    # The frame takes 2 x (80 ns + 1 us) to rank 1.
+    waits = job_of(goal(tmp_path, PAIR.replace("93800b", "938b"))).program.waits_ps
+    assert {rank.number: waited for rank, waited in waits.items()} == {0: 0, 1: 12_160_000}
+
+
+def test_a_late_ack_costs_nothing_if_only_the_data_is_waited_for(tmp_path: Path) -> None:
+    # The last frame arrives at 20.08 us, and host1 has been sending another message's frame since 20.05 us: the ACK
+    # waits for 50 ns.
+    run = goal(tmp_path, PAIR, flow("host1", "host0", "20.05us"))
+    late = run.flows.filter(pc.equal(pc.cast(run.flows["label"], "string"), "goal"))
+    assert late["fct_ps"][0].as_py() > 12_090_560
+    found = finding(run, "critical_path")
+    assert found is not None
+    assert (path_of(run)[1], found.ports) == (("message", 0, MESSAGE_PS), ())
+
+
+def collective(**keys: Any) -> Run:
+    pattern = {"pattern": "collective", "kind": "broadcast", "size": "93800B", "hosts": ["host0", "host1"], **keys}
+    return xoff.run({**NETWORK, "traffic": [pattern]})
+
+
+def test_a_collective_ends_with_the_last_ack() -> None:
+    run = collective()
+    (only,) = job_of(run).path
+    assert (only.kind, only.acked, only.time_ps) == ("message", True, 12_090_560)
+    found = finding(run, "critical_path")
+    assert found is not None
+    assert found.title == "job collective: 100 % of its critical path are messages, none longer than alone"
+    assert found.evidence[0].endswith("rank 0 on host0 ended last, with broadcast")
+
+
+def test_a_collective_that_meets_other_traffic_names_the_link() -> None:
+    other = flow("host2", "host1", "0us") | {"size": "938KB"}
+    pattern = {
+        "pattern": "collective",
+        "kind": "broadcast",
+        "size": "93800B",
+        "hosts": ["host0", "host1"],
+        "start": "5us",
+    }
+    found = finding(xoff.run({**NETWORK, "traffic": [pattern, other]}), "critical_path")
+    assert found is not None
+    assert found.ports == ("switch1->host1",)
+
+
+@pytest.mark.parametrize(
+    ("keys", "latency"),
+    [
+        ({"step_latency": "3us"}, 3),
+        ({"protocol": "simple"}, 14),
+        ({"protocol": "ll"}, 2.7),
+        ({"protocol": "ll128"}, 4),
+        ({"protocol": "ll128", "overhead": "1us"}, 5),
+        ({"protocol": "ll", "algorithm": "tree"}, 5),
+        ({"protocol": "ll128", "algorithm": "tree"}, 8.5),
+    ],
+)
+def test_the_latency_of_a_protocols_steps_lies_between_messages(keys: dict[str, Any], latency: float) -> None:
+    # Along a chain of three ranks, or down a tree of four with two steps; chunks arrive more often than a step takes.
+    hosts = ["host0", "host1", "host2"] + (["host3"] if "algorithm" in keys else [])
+    path = job_of(collective(hosts=hosts, chunk="9380B", acknowledged=False, **keys)).path
+    between = [each.time_ps for each in path if each.kind == "between"]
+    assert between
+    assert set(between) == {round(latency * US)}
+
+
+def test_repetitions_compute_between_each_other() -> None:
+    run = collective(repetitions=2, compute="7us")
+    assert path_of(run) == [("message", 0, 12_090_560), ("compute", 0, 7 * US), ("message", 0, 12_090_560)]
+
+
+def test_a_trace_names_its_collective() -> None:
+    run = xoff.run(ROOT / "scenarios" / "chakra" / "training_4.toml", sets={"record.breakdown": True})
+    job = job_of(run)
+    assert job.path_ps == job.about["completion_ps"]
+    # Four forward passes of 100 us, four backward passes of 200 us, and the optimizer for 100 us.
+    assert job.spent_ps("compute") == 1_300 * US
+    found = finding(run, "critical_path")
+    assert found is not None
+    assert found.evidence[0].endswith("rank 0 on host0 and 3 others ended last, with compute: optimizer")
+    # Sums of several layers share each host's NIC.
+    assert any("all_reduce: gradients_0" in each for each in found.evidence)
+    assert any("all together: behind others at their own NICs" in each for each in found.evidence)
+    assert found.advice[0].startswith("fewer messages of one host at a time")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "sets"),
+    [
+        ("training", {}),
+        ("collective", {"traffic.0.size": "1MiB"}),
+        ("allreduce", {}),
+        ("all_to_all_collective", {}),
+        ("gpcnet", {"traffic.0.congestor_iterations": 20}),
+    ],
+)
+def test_the_path_of_every_closed_loop_sums_to_its_completion_time(scenario: str, sets: dict[str, Any]) -> None:
+    run = xoff.run(ROOT / "scenarios" / f"{scenario}.toml", sets={"record.breakdown": True, **sets})
+    job = job_of(run)
+    assert job.path_ps == job.about["completion_ps"]
+    # What no table has is little.
+    assert job.spent_ps("between") < 0.01 * job.path_ps
+    assert finding(run, "critical_path") is not None
+
+
+def test_a_process_of_gpcnet_waits_for_its_own_messages_and_for_barriers() -> None:
+    sets = {"record.breakdown": True, "traffic.0.congestor_iterations": 20}
+    path = job_of(xoff.run(ROOT / "scenarios" / "gpcnet.toml", sets=sets)).path
+    # Before a barrier the processes of a host meet, and one of them goes through it for all: what any of them waits for
+    # is a message to one process of its host, an overhead of 0.5 us before.
+    assert {each.time_ps for each in path if each.kind == "between"} == {500_000}
+
+
+def test_two_jobs_have_findings_of_their_own(tmp_path: Path) -> None:
+    pattern = {"pattern": "collective", "kind": "broadcast", "size": "93800B", "label": "other"}
+    run = goal(tmp_path, PAIR, {**pattern, "hosts": ["host2", "host3"]})
+    titles = [each.title for each in explain(run).findings if each.rule == "critical_path"]
+    assert [title.partition(":")[0] for title in titles] == ["job goal", "job other"]
+
+
+def test_a_job_that_has_not_ended_is_explained_as_far_as_it_came(tmp_path: Path) -> None:
+    # Rank 1 answers from 20.08 us on. The last ACK of rank 0's message comes at 22.09 us, or behind a frame of that.
+    answer = PAIR.replace("b: calc 5000", "b: send 93800b to 0 tag 1").replace(
+        "to 1 tag 0", "to 1 tag 0\nc: recv 93800b from 1 tag 1"
+    )
+    run = goal(tmp_path, answer, run={"duration": "25us"})
+    found = finding(run, "critical_path")
+    assert found is not None
+    assert found.evidence[0].startswith("it had not ended when the run did; of what had, rank 0 on host0 ended last")
+    assert [each[:2] for each in path_of(run)] == [("compute", 0), ("message", 0)]
+    nothing = goal(tmp_path, PAIR, run={"duration": "5us"})
+    assert [each.rule for each in explain(nothing).findings] == []
+
+
+def test_what_an_earlier_version_did_not_write_silences_the_rules(tmp_path: Path) -> None:
+    run = goal(tmp_path, PAIR)
+    earlier = Run(run.manifest, {**run.tables, "flows": run.flows.drop_columns(["process"])})
+    assert jobs_of(Facts(earlier)) == []
+    assert finding(earlier, "critical_path") is None
+
+
+def test_the_command_prints_them(command: Command, tmp_path: Path) -> None:
+    goal(tmp_path, PAIR, flow("host2", "host1", "9.96us")).write(tmp_path / "run")
+    told = command("explain", "run")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "[critical_path]" in told.stdout
+    assert "queueing at switch1->host1 7.96 us" in told.stdout
