@@ -311,6 +311,13 @@ impl Simulation {
         self.now
     }
 
+    /// The last time of which the run says what a program did. A computation's end is known when the computation begins: a run that
+    /// ends with its last message does not wait for it, and it counts unless it is after the run's duration.
+    pub fn horizon(&self) -> Time {
+        let is_done = self.counters.flows_done == self.network().flows.len() as u64;
+        if is_done { self.duration.unwrap_or(Time::NEVER) } else { self.now }
+    }
+
     /// The counts of the run; zero before its end.
     pub fn counters(&self) -> &Counters {
         &self.counters

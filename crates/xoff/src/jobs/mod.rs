@@ -37,11 +37,18 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Job> {
         return Vec::new();
     }
     let ideal = ideal_steps(sim.network());
-    let labels = (0u16..).zip(&traffic.labels);
-    labels.filter_map(|(number, label)| job(traffic, number, label, &sim.records().steps, &ideal)).collect()
+    let (labels, run) = ((0u16..).zip(&traffic.labels), (&sim.records().steps[..], sim.horizon()));
+    labels.filter_map(|(number, label)| job(traffic, number, label, run, &ideal)).collect()
 }
 
-fn job(traffic: &Traffic, number: u16, label: &str, run: &[Time], ideal: &[Time]) -> Option<Job> {
+/// A label's job, by the times of all steps in the `run` up to its horizon, and by those of an ideal network.
+fn job(
+    traffic: &Traffic,
+    number: u16,
+    label: &str,
+    (run, horizon): (&[Time], Time),
+    ideal: &[Time],
+) -> Option<Job> {
     let of_label = || traffic.operations.iter().filter(|o| o.label == number);
     let mut processes: Vec<u32> = of_label().map(|o| o.role.process).collect();
     let operations = processes.len();
@@ -49,8 +56,9 @@ fn job(traffic: &Traffic, number: u16, label: &str, run: &[Time], ideal: &[Time]
     processes.dedup();
     let begin =
         |steps: &[Time]| of_label().map(|o| steps[o.begin as usize]).min().filter(|t| *t < Time::NEVER);
-    let length = |steps: &[Time]| {
-        let end = of_label().map(|o| traffic.end(o, steps)).max().filter(|t| *t < Time::NEVER)?;
+    let length = |steps: &[Time], until: Time| {
+        let end =
+            of_label().map(|o| traffic.end(o, steps)).max().filter(|t| *t <= until && *t < Time::NEVER)?;
         Some((end - begin(steps)?).ps())
     };
     (operations > 0).then(|| Job {
@@ -58,8 +66,8 @@ fn job(traffic: &Traffic, number: u16, label: &str, run: &[Time], ideal: &[Time]
         processes: processes.len(),
         operations,
         start_ps: begin(run).map(Time::ps),
-        completion_ps: length(run),
-        ideal_completion_ps: length(ideal),
+        completion_ps: length(run, horizon),
+        ideal_completion_ps: length(ideal, Time::NEVER),
         iterations: iterations::of(traffic, number, run),
     })
 }

@@ -142,8 +142,9 @@ fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
 }
 
 pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
-    let (steps, now) = (&sim.records().steps, sim.now());
+    let (steps, now, horizon) = (&sim.records().steps, sim.now(), sim.horizon());
     let at = |step: u32| steps.get(step as usize).copied().unwrap_or(Time::NEVER);
+    let ended = |at: Time| Some(at).filter(|at| *at < Time::NEVER && *at <= horizon);
     let rows: Vec<_> = traffic.operations.iter().filter(|o| at(o.begin) <= now).collect();
     let hosts = sim.network().topology.hosts();
     Columns::new()
@@ -168,7 +169,7 @@ pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> 
         .u64_or_null(
             "end_ps",
             "when all messages that it waited for had arrived and its overhead was over, ps; null: not before the run ended",
-            rows.iter().map(|o| Some(traffic.end(o, steps)).filter(|end| *end < Time::NEVER).map(Time::ps)),
+            rows.iter().map(|o| ended(traffic.end(o, steps)).map(Time::ps)),
         )
         .table("operations")
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, UInt32Type, UInt64Type};
 use serde_json::Value;
@@ -18,6 +19,13 @@ const BACK: u64 = 2 * (50 * 80 + US);
 fn there(packets: u64) -> u64 {
     (packets + 1) * FRAME + 2 * US
 }
+
+const PLAIN: &str = r#"
+    topology = { name = "star", hosts = 2, rate = "100Gbps", delay = "1us" }
+    scheme = { name = "none" }
+    packets = { mtu = "1000B", header = "48B", ack = "50B", gap = "0B" }
+    traffic = [{ pattern = "goal", file = "f" }]
+"#;
 
 fn scenario(hosts: u32, traffic: &str, file: &str) -> Result<Scenario, String> {
     let text = format!(
@@ -108,6 +116,22 @@ fn a_ping_pong_takes_its_calculations_and_messages() {
         (job(&eager)["start_ps"].as_u64(), job(&eager)["completion_ps"].as_u64()),
         (Some(3 * US), Some(6_790_000))
     );
+}
+
+#[test]
+fn a_computation_that_a_run_does_not_see_the_end_of_has_none() {
+    // The last computation goes from 6.54 us to 6.79 us, and the run to 6.6 us: one operation of seven, and so the job, has no end.
+    for (duration, operations_without, completion) in [(6_600, 1, None), (6_790, 0, Some(6_790_000))] {
+        let text = format!("run = {{ duration = \"{duration}ns\" }}\n{}", PLAIN);
+        let files = |_: &str| -> io::Result<String> { Ok(PING_PONG.to_string()) };
+        let scenario =
+            Scenario::parse_with(&text, "star.toml", &[], &files).unwrap_or_else(|e| panic!("{e}"));
+        let output = run_on(Threads::UpTo(1), &scenario, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
+        let batch = &output.tables.iter().find(|t| t.name == "operations").expect("a table").batch;
+        let ends = batch.column_by_name("end_ps").expect("a column");
+        assert_eq!((batch.num_rows(), ends.null_count()), (7, operations_without));
+        assert_eq!(job(&output)["completion_ps"].as_u64(), completion);
+    }
 }
 
 #[test]

@@ -214,7 +214,8 @@ fn a_victim_of_head_of_line_blocking_is_freed_by_a_scheme() {
 fn back_pressure_by_flow_frees_the_victim() {
     let full = 900e-6 * 12.5e9 * 1456.0 / 1518.0;
     let share = |flow_control| {
-        let more = [("run.duration", "900us"), ("traffic.1.size", "8MB"), ("flow_control.name", flow_control)];
+        let more =
+            [("run.duration", "900us"), ("traffic.1.size", "8MB"), ("flow_control.name", flow_control)];
         let output = run(&load("bfc_victim", &more));
         [acked(&output, "victim") as f64 / full, acked(&output, "storm") as f64 / full]
     };
