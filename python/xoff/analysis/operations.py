@@ -18,6 +18,9 @@ ITERATION = "iteration"
 SENDS = "send"
 """Word with which the kernels of single messages begin."""
 
+RECEIVES = "recv"
+"""Word with which the kernels of their receives begin."""
+
 
 def word(kernel: str) -> str:
     """The word with which a kernel begins: what the operation does, without the name of a trace's node."""

@@ -3,26 +3,26 @@
 No table says which operation waited for which. What a rank waited for is taken to be what ended at the very picosecond
 at which the rank went on, or a known overhead before: a computation of its own, a message to its host, or the last ACK
 of a message of its own. If nothing did, it is the last that ended at its host before, and the time between is of
-the kind `between`: messages within a host, and latencies that no key states.
+the kind `between`: messages within a host, and latencies that no key states. What comes before is not sure then.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import polars as pl
 
 from xoff.analysis.explain.program import Program, Rank
 from xoff.analysis.explain.quantities import quantity
-from xoff.analysis.operations import SENDS, transfer_ps
+from xoff.analysis.operations import RECEIVES, SENDS, transfer_ps
 
 Kind = Literal["compute", "message", "local", "between"]
 """What a part of the path is: a computation, a message between hosts, one within a host, or what no table has."""
 
-_COMPUTE, _ARRIVAL, _OTHER_PLACE, _ACK, _LOCAL = range(5)
+_OVERHEAD, _COMPUTE, _ARRIVAL, _OTHER_PLACE, _ACK, _LOCAL = range(6)
 """Which of several things that ended together is taken, the first one first.
 
 A message of a rank of another place on its host comes after one of the same place: ranks of equal place as a rule have
@@ -46,6 +46,8 @@ class Segment:
     """The message between hosts."""
     acked: bool = False
     """Whether its last ACK was waited for, and not its arrival."""
+    sure: bool = True
+    """Whether all that comes behind it on the path began when something ended."""
 
     @property
     def time_ps(self) -> int:
@@ -57,7 +59,14 @@ def critical_path(program: Program) -> list[Segment]:
     """The path to the end of the program's last operation, from its beginning; empty if arrivals are not known."""
     if program.operations.is_empty() or program.messages["arrived_ps"].null_count():
         return []
-    return list(_Walk(program).back())[::-1]
+    found: list[Segment] = []
+    for each in _Walk(program).back():
+        last = found[-1] if found else None
+        if last is not None and last.kind == each.kind == "between" and last.rank == each.rank:
+            found[-1] = replace(last, start_ps=each.start_ps)
+        else:
+            found.append(each)
+    return found[::-1]
 
 
 class _Walk:
@@ -78,26 +87,34 @@ class _Walk:
         """The path from its end."""
         rank, now = self.last
         # Ranks that the path has passed at this moment: messages within a host may take no time.
-        passed = {rank}
+        passed, sure = {rank}, True
         while now > self.begin:
-            event = self.before(rank, now, passed)
+            event = self.waited_for(rank, now, passed)
+            if event is None:
+                event = self.last_before(rank, now, passed)
+                sure = sure and event is not None and event["end_ps"] == now
             since = self.begin if event is None else max(int(event["end_ps"]), self.begin)
             if since < now:
-                yield Segment("between", rank, "", since, now)
+                yield Segment("between", rank, "", since, now, sure=sure)
             if event is None or since == self.begin:
                 return
             rank, start = Rank(event["process"], event["host"]), max(int(event["start_ps"]), self.begin)
             if start < since:
-                yield Segment(event["kind"], rank, event["kernel"], start, since, event["flow"], bool(event["acked"]))
+                flow, acked = event["flow"], bool(event["acked"])
+                yield Segment(event["kind"], rank, event["kernel"], start, since, flow, acked, sure)
             passed = passed | {rank} if start == now else {rank}
             now = start
 
-    def before(self, rank: Rank, now: int, passed: set[Rank]) -> dict[str, Any] | None:
-        """What a rank waited for that goes on at a moment; `None` if nothing had ended before."""
+    def waited_for(self, rank: Rank, now: int, passed: set[Rank]) -> dict[str, Any] | None:
+        """What a rank waited for that goes on at a moment; `None` if no table has it."""
         own = self.by_rank.get(rank)
         for delay in self.delays:
             if own is not None and (found := own.at(now - delay, now, passed)) is not None:
                 return found
+        return None
+
+    def last_before(self, rank: Rank, now: int, passed: set[Rank]) -> dict[str, Any] | None:
+        """What ended last at a rank's host before a moment; `None` if nothing had."""
         return self.by_host[rank.host].until(now, passed) if rank.host in self.by_host else None
 
 
@@ -128,7 +145,8 @@ def _is_circle(event: dict[str, Any], now: int, passed: set[Rank]) -> bool:
 
 def _events(program: Program) -> pl.DataFrame:
     """Everything that a rank, the `owner`, may have waited for."""
-    parts = [_computations(program), _arrivals(program), _acks(program), _together(program), *_local_messages(program)]
+    parts = [_computations(program), _arrivals(program), _acks(program), _together(program)]
+    parts += [*_overheads(program), *_local_messages(program)]
     return pl.concat(part.select(_EVENT) for part in parts)
 
 
@@ -162,12 +180,23 @@ def _acks(program: Program) -> pl.DataFrame:
 
 
 def _together(program: Program) -> pl.DataFrame:
-    """Sums of a training job over ranks of one host, which last from the last rank's begin."""
-    found = program.operations.filter((pl.col("word") == "tensor") & (pl.col("bytes") == 0))
-    last = pl.col("start_ps", "process").sort_by("start_ps").last().over("host", "kernel", "end_ps")
-    return found.with_columns(owner="process", owner_host="host").with_columns(
-        last, flow=pl.lit(None, pl.Int64), **_row("local", _ARRIVAL)
-    )
+    """Sums of a training job over ranks of one host: each waits for the rank that began last."""
+    found = program.sums_within_hosts.with_columns(owner="process", owner_host="host")
+    return found.with_columns(process="starter", flow=pl.lit(None, pl.Int64), **_row("local", _ARRIVAL))
+
+
+def _overheads(program: Program) -> Iterator[pl.DataFrame]:
+    """What sends of a schedule take of their rank's processor at their begin, and receives at their end."""
+    for pattern in program.patterns:
+        overhead = quantity(pattern.get("overhead")) or 0
+        if pattern.get("pattern") == "goal" and overhead:
+            sends = program.operations.filter(pl.col("word") == SENDS)
+            sends = sends.with_columns(end_ps=pl.col("start_ps") + overhead)
+            receives = program.operations.filter(pl.col("word") == RECEIVES)
+            receives = receives.with_columns(start_ps=pl.col("end_ps") - overhead)
+            yield pl.concat([sends, receives]).with_columns(
+                owner="process", owner_host="host", flow=pl.lit(None, pl.Int64), **_row("between", _OVERHEAD)
+            )
 
 
 def _local_messages(program: Program) -> Iterator[pl.DataFrame]:

@@ -44,17 +44,26 @@ class Job:
 
     @cached_property
     def losses(self) -> pl.DataFrame:
-        """What the messages of its critical path waited for, as in the table `breakdown`.
+        """What the messages of its critical path waited for, and not when alone, as in the table `breakdown`.
 
-        The way of an ACK counts only where the path waited for the ACK.
+        The way of an ACK counts only where the path waited for the ACK. Alone a message may wait too, in front of a
+        slower link or for its own window: if its waits sum to more than what it took longer than alone, each of them
+        counts in proportion. `sure` says whether the path is known from the message to its end.
         """
         if not self.path:
-            return pl.DataFrame(schema={"flow": pl.Int64, "part": pl.String, "port": pl.String, "time_ps": pl.Int64})
-        taken = [(each.flow, each.acked) for each in self.path if each.flow is not None]
-        flows = pl.DataFrame(taken, {"flow": pl.Int64, "acked": pl.Boolean}, orient="row")
+            schema = {"flow": pl.Int64, "part": pl.String, "port": pl.String, "time_ps": pl.Int64, "sure": pl.Boolean}
+            return pl.DataFrame(schema=schema)
+        taken = [(each.flow, each.acked, each.sure) for each in self.path if each.flow is not None]
+        flows = pl.DataFrame(taken, {"flow": pl.Int64, "acked": pl.Boolean, "sure": pl.Boolean}, orient="row")
+        late = (pl.col("fct_ps") - pl.col("ideal_fct_ps")).clip(lower_bound=0)
+        flows = flows.join(self.program.messages.select(flow="id", late=late), on="flow")
         found = self.facts.breakdown.with_columns(pl.col("flow", "time_ps").cast(pl.Int64))
         found = found.filter(~pl.col("part").is_in(_ALONE) & (pl.col("time_ps") > 0)).join(flows, on="flow")
-        return found.filter((pl.col("leg") != "ack") | pl.col("acked")).drop("acked").sort("flow", "port", "part")
+        share = (pl.col("late") / pl.col("time_ps").sum().over("flow")).clip(upper_bound=1)
+        counted = (pl.col("time_ps") * share).round().cast(pl.Int64)
+        found = found.with_columns(time_ps=counted).filter(pl.col("time_ps") > 0)
+        own = found.filter((pl.col("leg") != "ack") | pl.col("acked"))
+        return own.drop("acked", "late").sort("flow", "port", "part")
 
 
 def jobs_of(facts: Facts) -> list[Job]:

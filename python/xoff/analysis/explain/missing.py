@@ -19,6 +19,15 @@ WANTED = (
 """Records by their key of `[record]`: the setting that asks for them, and what they tell, the most useful first."""
 
 
+NEED_PACKETS = ("breakdown", "roots")
+"""Records that need every packet, which a run that is fast-forwarded does not have."""
+
+
 def missing(facts: Facts) -> tuple[Missing, ...]:
     """What was not recorded, the most useful first."""
-    return tuple(Missing(key, tells) for name, key, tells in WANTED if not facts.recorded(name))
+    skips = bool((facts.scenario.get("run") or {}).get("fast_forward"))
+    found = ((name, key, tells) for name, key, tells in WANTED if not facts.recorded(name))
+    return tuple(
+        Missing(key, f"{tells}; only in a run without run.fast_forward" if skips and name in NEED_PACKETS else tells)
+        for name, key, tells in found
+    )

@@ -87,6 +87,13 @@ class Program:
         return own.join(way_ps, on="id", how="left", maintain_order="left").with_columns(arrived).drop("way_ps")
 
     @cached_property
+    def sums_within_hosts(self) -> pl.DataFrame:
+        """A training job's sums over ranks of one host, each from its last rank's begin, the `starter`'s."""
+        found = self.operations.filter((pl.col("word") == "tensor") & (pl.col("bytes") == 0))
+        last = pl.struct("start_ps", starter="process").sort_by("start_ps").last().over("host", "kernel", "end_ps")
+        return found.with_columns(last=last).drop("start_ps").unnest("last")
+
+    @cached_property
     def ranks(self) -> tuple[Rank, ...]:
         """Its ranks that have ended an operation, by number."""
         found = self.operations.select("process", "host").unique()
@@ -117,10 +124,24 @@ class Program:
         return tuple(sorted(found))
 
     @cached_property
+    def computes_ps(self) -> Mapping[Rank, int]:
+        """For how long each rank that computes does so, on one processor or several."""
+        found = {}
+        for (number, host), own in self.computations.partition_by("process", "host", as_dict=True).items():
+            spans = Intervals(own["start_ps"].to_numpy(), own["end_ps"].to_numpy())
+            if total := int((spans.end - spans.start).sum()):
+                found[Rank(number, host)] = total
+        return found
+
+    @cached_property
     def waits_ps(self) -> Mapping[Rank, int]:
-        """For how long each rank neither computed nor had a message under way, from the job's start to its own end."""
+        """For how long each rank neither computed nor sent, from the job's start to its own end.
+
+        A rank sends while a message of its own is under way, or a sum over ranks of its host that all have begun.
+        """
         sent = self.messages.select("process", "start_ps", host="src", end_ps="acked_ps")
-        busy = pl.concat([self.computations, sent], how="diagonal").partition_by("process", "host", as_dict=True)
+        parts = [self.computations, sent, self.sums_within_hosts.select(sent.columns)]
+        busy = pl.concat(parts, how="diagonal").partition_by("process", "host", as_dict=True)
         start = self.operations["start_ps"].min()
         found = {}
         for number, host, end in self.operations.group_by("process", "host").agg(pl.col("end_ps").max()).iter_rows():

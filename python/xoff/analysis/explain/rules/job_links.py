@@ -15,13 +15,15 @@ NAMED_SHARE = 0.05
 _PLACES = {
     "sender": "behind others at their own NICs",
     "held": "held at their senders",
+    "stopped": "stopped at switches' ports",
     "last": "on the links to their receivers",
     "inner": "between switches",
     "ack": "as ACKs",
 }
 _ADVICE = {
     "sender": "fewer messages of one host at a time, or more NICs: these waited behind others of their own host",
-    "held": "what holds a sender back: see the findings on PAUSE, credits, windows and rates",
+    "held": "what holds a sender back: see the findings on PAUSE, credits, windows, rates and losses",
+    "stopped": "what stops those ports, which is further on: see the findings on PAUSE, credits and congestion roots",
     "last": "fewer senders to that host at a time, or a placement apart from the other traffic",
     "inner": "another placement or routing.choice: links between switches carry too many at a time",
     "ack": "less waiting for last ACKs: acknowledged = false of a collective, eager of a schedule or a trace",
@@ -36,7 +38,9 @@ class Links:
     lost_ps: int
     """How much longer than alone they took, all together."""
     held: bool
-    """Whether some were held back at their senders, which says nothing of where."""
+    """Whether some were held at their senders or stopped at ports, which says nothing of where the congestion was."""
+    sure_ps: int
+    """What those lost from which the path is known to its end."""
     evidence: tuple[str, ...]
     ports: tuple[str, ...]
     """Ports at which they waited, and congested ones of their paths, the one that cost most first."""
@@ -50,7 +54,7 @@ def links_of(job: Job) -> Links:
     losses = job.losses
     lost = int(losses["time_ps"].sum())
     if not lost:
-        return Links(0, False, (), (), (), None)
+        return Links(0, False, 0, (), (), (), None)
     kinds = losses.join(job.program.messages.select("src", "dst", flow="id"), on="flow").with_columns(where=_where())
     by_port = _sums(kinds, "where", "leg", "part", "port")
     names = [
@@ -60,21 +64,23 @@ def links_of(job: Job) -> Links:
     rest = len(by_port) - 3
     more = f", and {rest} more" if rest > 0 else ""
     roots = _roots(job)
-    evidence = [f"they were longer than alone by {time_text(lost)}: {', '.join(names)}{more}"]
+    evidence = [f"the path's messages were longer than alone by {time_text(lost)}: {', '.join(names)}{more}"]
     places = _sums(kinds, "where")
     if rest > 0:
         shares = (
             f"{_PLACES[where]} {time_text(ps)} ({share_text(ps / job.path_ps)})" for where, ps in places.iter_rows()
         )
-        evidence.append(f"that is, all together: {', '.join(shares)}")
+        evidence.append(f"by place: {', '.join(shares)}")
     if roots:
         named = ", ".join(f"{port} for {time_text(ps)}" for port, ps in roots[:3])
         evidence.append(f"congestion roots on their paths, while they were under way: {named}")
-    at_ports = _sums(kinds.filter(pl.col("where") != "held"), "port").filter(pl.col("time_ps") >= NAMED_SHARE * lost)
+    elsewhere = pl.col("where").is_in(["held", "stopped"])
+    at_ports = _sums(kinds.filter(~elsewhere), "port").filter(pl.col("time_ps") >= NAMED_SHARE * lost)
     ports = [*at_ports["port"], *(port for port, ps in roots if ps >= NAMED_SHARE * lost)]
     return Links(
         lost_ps=lost,
-        held=bool((kinds["where"] == "held").any()),
+        held=bool(kinds.select(elsewhere.any()).item()),
+        sure_ps=int(losses.filter("sure")["time_ps"].sum()),
         evidence=tuple(evidence),
         ports=tuple(dict.fromkeys(ports)),
         flows=tuple(_sums(kinds, "flow")["flow"]),
@@ -100,7 +106,10 @@ def _where() -> pl.Expr:
         .then(pl.lit("ack"))
         .when(pl.col("port").str.starts_with(pl.col("src") + "->"))
         .then(pl.lit("sender"))
-        .when(pl.col("port").str.ends_with("->" + pl.col("dst")))
+        .when(pl.col("part") == "paused")
+        .then(pl.lit("stopped"))
+        # Of several links between two nodes, all but the first have a number.
+        .when(pl.col("port").str.replace(r"#\d+$", "").str.ends_with("->" + pl.col("dst")))
         .then(pl.lit("last"))
         .otherwise(pl.lit("inner"))
     )
@@ -119,11 +128,7 @@ def _roots(job: Job) -> list[tuple[str, int]]:
     spans = [(each.flow, each.start_ps, each.end_ps) for each in job.path if each.flow in late]
     if roots.is_empty() or not spans:
         return []
-    paths = job.program.messages.filter(pl.col("path").is_not_null()).select(
-        flow="id", node=pl.col("path").str.split(">")
-    )
-    hops = paths.explode("node").with_columns(peer=pl.col("node").shift(-1).over("flow")).drop_nulls()
-    hops = hops.select("flow", port=pl.col("node") + "->" + pl.col("peer"))
+    hops = job.facts.breakdown.filter(pl.col("leg") != "ack").select(pl.col("flow").cast(pl.Int64), "port").unique()
     begin = pl.max_horizontal("start_ps", pl.col("root_ps"))
     end = pl.min_horizontal("end_ps", pl.col("root_ps") + pl.col("length_ps"))
     both = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from xoff.analysis.explain.findings import Finding
@@ -17,6 +18,8 @@ WAIT_SHARE = 0.01
 """Share of a job's time from which the rank that waited longest is named."""
 SLOW_RANK = 1.1
 """How many times as long as the median a rank computes from which the rank is named."""
+SLOW_SHARE = 0.05
+"""Share of a critical path that a slow rank's computations have from which the rank is named."""
 
 
 def critical_path(job: Job) -> Finding | None:
@@ -30,13 +33,17 @@ def critical_path(job: Job) -> Finding | None:
     if others < COMMUNICATION_SHARE * whole:
         return None
     links = links_of(job)
-    lost = f"of that {time_text(links.lost_ps)} longer than alone" if links.lost_ps else "none longer than alone"
-    messages = job.spent_ps("message")
+    messages, within = job.spent_ps("message"), job.spent_ps("local") + job.spent_ps("between")
+    if within > messages:
+        title = f"{share_text(within / whole)} of its critical path are overheads, latencies and messages within hosts"
+    else:
+        lost = f"{time_text(links.lost_ps)} longer than alone" if links.lost_ps else "no longer than alone"
+        title = f"messages are {share_text(messages / whole)} of its critical path, {lost}"
     evidence = [_completion(job), _kinds(job), *_operations(job), *links.evidence, *_ranks(job)]
     return Finding(
         "critical_path",
-        "warning" if links.lost_ps >= LOST_SHARE * whole else "note",
-        f"job {job.label}: {share_text(messages / whole)} of its critical path are messages, {lost}",
+        "warning" if links.sure_ps >= LOST_SHARE * whole else "note",
+        f"job {job.label}: {title}",
         tuple(evidence),
         f"{share_text(COMMUNICATION_SHARE)} of the path that is no computation; a warning from "
         f"{share_text(LOST_SHARE)} of the path for which messages are longer than alone",
@@ -67,43 +74,49 @@ def _without_path(job: Job) -> Finding | None:
         f"job {job.label}: it took {took / ideal:.2f} times as long as on an ideal network",
         (*evidence, *_waits(job)),
         f"{1 + COMMUNICATION_SHARE:.2f} times the completion time on an ideal network, where the path is not known",
-        ("record.breakdown = true says which messages its last rank waited for, and which ports these waited at",),
+        (f"record.breakdown = true{_plain(job)} says which messages its last rank waited for, and at which ports",),
         flows=tuple(late["id"].head(100)),
     )
 
 
+def _plain(job: Job) -> str:
+    """What else a run needs that is to record the parts of messages' time."""
+    return ", in a run without run.fast_forward," if (job.facts.scenario.get("run") or {}).get("fast_forward") else ""
+
+
 def slow_ranks(job: Job) -> Finding | None:
     """Ranks of a job compute longer than the others."""
-    computes = (
-        job.program.computations.group_by("process", "host")
-        .agg((pl.col("end_ps") - pl.col("start_ps")).sum().alias("ps"))
-        .sort("ps", "process", "host", descending=[True, False, False])
-    )
-    if computes.is_empty():
+    computes = job.program.computes_ps
+    if not computes or not job.about.get("completion_ps"):
+        # Ranks of a job that was cut off are at different places of what they do.
         return None
-    median = float(computes["ps"].median())  # type: ignore[arg-type]
-    slow = computes.filter(pl.col("ps") >= SLOW_RANK * median)
-    if slow.is_empty() or not median:
-        return None
-    number, host, longest = slow.row(0)
-    ranks = count_text(len(computes), "rank")
-    evidence = [f"it computes {time_text(longest)}, the median of {ranks} {time_text(round(median))}"]
-    if len(slow) > 1:
-        evidence.append(
-            f"{count_text(len(slow) - 1, 'other rank')} too: {', '.join(str(each) for each in slow['process'][1:9])}"
-        )
-    own = [each for each in job.path if each.kind == "compute"]
-    on_path = sum(each.time_ps for each in own if (each.rank.number, each.rank.host) == (number, host))
+    median = float(np.median(list(computes.values())))
+    slow = {rank: ps for rank, ps in computes.items() if ps >= SLOW_RANK * median}
+    on_path = dict.fromkeys(slow, 0)
+    for each in job.path:
+        if each.kind == "compute" and each.rank in on_path:
+            on_path[each.rank] += each.time_ps
     if job.path:
-        evidence.append(
-            f"{time_text(on_path)} of it ({share_text(on_path / job.path_ps)}) is on the job's critical path"
-        )
+        slow = {rank: ps for rank, ps in slow.items() if on_path[rank] >= SLOW_SHARE * job.path_ps}
+    if not slow:
+        return None
+    (rank, longest), *others = sorted(slow.items(), key=lambda item: (-item[1], item[0]))
+    ranks = f"{count_text(len(computes), 'rank')} that compute"
+    evidence = [f"it computes {time_text(longest)}, the median of {ranks} {time_text(round(median))}"]
+    if others:
+        more = f" and {len(others) - 8} more" if len(others) > 8 else ""
+        named = ", ".join(str(other.number) for other, _ in others[:8])
+        evidence.append(f"{count_text(len(others), 'other rank')} too: {named}{more}")
+    if job.path:
+        part = share_text(on_path[rank] / job.path_ps)
+        evidence.append(f"{time_text(on_path[rank])} of it ({part}) is on the job's critical path")
     return Finding(
         "slow_ranks",
         "note",
-        f"job {job.label}: rank {number} on {host} computes {longest / median:.2f} times as long as the median",
+        f"job {job.label}: {rank} computes {longest / median:.2f} times as long as the median",
         (*evidence, *_waits(job)),
-        f"{SLOW_RANK} times the median of the job's ranks",
+        f"{SLOW_RANK} times the median of the ranks that compute, and {share_text(SLOW_SHARE)} of the critical path "
+        "where that is known",
         ("an equal share of the computation for each rank; in a pipeline, stages that take equally long",),
     )
 
@@ -129,11 +142,13 @@ def _kinds(job: Job) -> str:
         ("compute", "computing"),
         ("message", "messages between hosts"),
         ("local", "messages within hosts"),
-        ("between", "latencies and messages that no table has"),
+        ("between", "overheads, latencies and messages that no table has"),
     )
     spent = [(job.spent_ps(kind), name) for kind, name in names]
     parts = ", ".join(f"{name} {time_text(ps)} ({share_text(ps / job.path_ps)})" for ps, name in spent if ps)
-    return f"the path to that end, by when one ended and the next began: {parts}"
+    guessed = sum(each.time_ps for each in job.path if not each.sure)
+    unsure = f"; {share_text(guessed / job.path_ps)} of it, the earlier part, is not sure" if guessed else ""
+    return f"its critical path, by when operations and messages begin and end: {parts}{unsure}"
 
 
 def _operations(job: Job) -> list[str]:
@@ -178,15 +193,17 @@ def _waits(job: Job) -> list[str]:
     times = job.program.operations
     if waited < max(WAIT_SHARE * (times["end_ps"].max() - times["start_ps"].min()), 1):  # type: ignore[operator]
         return []
-    return [f"{rank} waited longest: for {time_text(waited)} it neither computed nor had a message under way"]
+    return [f"{rank} waited longest: for {time_text(waited)} it neither computed nor sent"]
 
 
 def _advice(job: Job, links: Links) -> tuple[str, ...]:
     found = []
-    if links.lost_ps < LOST_SHARE * job.path_ps:
+    if job.spent_ps("local") + job.spent_ps("between") > job.spent_ps("message"):
+        found.append("a faster local_rate, shorter overheads and latencies, or less data within hosts")
+    elif links.lost_ps < LOST_SHARE * job.path_ps:
         found.append("messages take little longer than alone: less to send, faster links, or more beside computing")
     elif links.advice:
         found.append(links.advice)
     if links.held and not job.facts.recorded("roots"):
-        found.append("record.roots = true says which ports of their paths were congested while they were held")
+        found.append("record.roots = true says which ports were congested on the paths of messages that were held")
     return tuple(found)
