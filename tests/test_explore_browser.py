@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, FloatRect, Locator, Page
 
 import xoff
 from test_pages_browser import Opened
@@ -124,6 +124,19 @@ def settle(page: Page) -> None:
     page.wait_for_selector("html[data-settled]:not([data-moving])")
 
 
+def still(page: Page, element: Locator) -> FloatRect:
+    """Where an element is once the page has stopped to move."""
+    settle(page)
+    last = None
+    for _ in range(100):
+        box = element.bounding_box()
+        if box is not None and box == last:
+            return box
+        last = box
+        page.wait_for_timeout(100)
+    raise AssertionError("the page moves on and on")
+
+
 def ids(page: Page) -> set[int]:
     """The messages of the table of messages."""
     return {int(text) for text in page.locator("#table-messages tbody td:first-child").all_inner_texts()}
@@ -149,7 +162,7 @@ def saved(page: Page, button: str) -> str:
     page.locator(button).scroll_into_view_if_needed()
     settle(page)
     with page.expect_download(timeout=60_000) as waiting:
-        page.locator(button).evaluate("button => button.click()")
+        page.locator(button).evaluate("button => { setTimeout(() => button.click()); }")
     return Path(waiting.value.path()).read_text("utf-8")
 
 
@@ -175,6 +188,7 @@ def test_a_time_range_filters_all_of_the_page(explore: Any, runs: list[Run]) -> 
     write(page, "#to", "180us")
     assert ids(page) == set()
     assert "No message" in page.locator("#figure-messages .absent").inner_text()
+    still(page, page.locator("#whole"))
     page.locator("#whole").click()
     settle(page)
     assert ids(page) == {0, 1, 2, 3}
@@ -185,10 +199,8 @@ def test_a_drag_over_the_overview_brushes_and_a_drag_over_a_plot_zooms(explore: 
     for name, low, high in (("overview", 0.75, 0.95), ("queues", 0.5, 0.9)):
         chart = page.locator(f"#figure-{name} .chart")
         chart.scroll_into_view_if_needed()
-        page.wait_for_timeout(200)
+        box = still(page, chart)
         before = page.evaluate("explorer.view.range")
-        box = chart.bounding_box()
-        assert box is not None
         frame = page.evaluate(
             f"(({{ left, right }}) => [left, right])(explorer.figures.find((f) => f.name === '{name}').frame)"
         )
@@ -240,6 +252,7 @@ def test_the_search_finds_and_chooses_by_keys(explore: Any) -> None:
     assert "Nothing that was recorded has such a name" in page.locator("#found").inner_text()
     page.locator("#search").fill("")
     page.keyboard.press("Escape")
+    still(page, page.locator("#chosen button").first)
     page.locator("#chosen button").first.click()
     settle(page)
     assert "message 2" not in page.locator("#chosen").inner_text()
@@ -260,6 +273,8 @@ def test_a_link_restores_the_view(explore: Any) -> None:
     write(page, "#to", "60us")
     page.locator("[data-view=by]").select_option("size")
     page.locator("[data-view=metric]").select_option("goodput_bps")
+    # A page that is still moving puts something else beneath the pointer.
+    still(page, page.locator("#tail"))
     page.locator("#tail").check()
     settle(page)
     # The link follows the view a little later.
