@@ -1,14 +1,7 @@
-"""What `xoff explain` says of parallel programs: the critical path, slow ranks, and what training waits for, by hand.
-
-Four hosts on a switch, links of 100 Gbps and 1 us, no congestion control. A frame has 1,000 B with 938 B of payload,
-and takes 80 ns. A message of 93,800 B, 100 frames, leaves its host in 8 us; its last frame takes 1 us to the switch,
-80 ns onto the next link, and 1 us to the receiver: alone the message has arrived after 10.08 us. An ACK has 66 B and
-takes 5.28 ns: the last one is back after 10.08 us + 2 x (5.28 ns + 1 us) = 12.09056 us.
-"""
+"""What `xoff explain` says of parallel programs; `job_runs` has the network and its times."""
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -17,83 +10,12 @@ import pytest
 
 import xoff
 from conftest import ROOT, Command
-from xoff.analysis.explain import Finding, explain
+from job_runs import MESSAGE_PS, NETWORK, PAIR, STRAGGLER, US, collective, finding, flow, goal, job_of, path_of
+from xoff.analysis.explain import explain
 from xoff.analysis.explain.facts import Facts
-from xoff.analysis.explain.job import Job, jobs_of
+from xoff.analysis.explain.job import jobs_of
 from xoff.analysis.explain.missing import missing
 from xoff.runs.results import Run
-
-US = 10**6
-MESSAGE_PS = 10_080_000
-
-NETWORK: dict[str, Any] = {
-    "topology": {"name": "star", "hosts": 4, "rate": "100Gbps", "delay": "1us"},
-    "scheme": {"name": "none"},
-    "packets": {"payload": "938B"},
-    "record": {"breakdown": True, "roots": True},
-}
-
-# Rank 0 computes for 10 us and sends; rank 1 computes for 5 us with what it got.
-PAIR = """
-num_ranks 2
-rank 0 {
-a: calc 10000
-b: send 93800b to 1 tag 0
-b requires a
-}
-rank 1 {
-a: recv 93800b from 0 tag 0
-b: calc 5000
-b requires a
-}
-"""
-
-# Rank 0 needs what rank 2 sends after 30 us; rank 1 has no part in that.
-STRAGGLER = """
-num_ranks 3
-rank 0 {
-a: calc 10000
-b: recv 93800b from 2 tag 0
-c: calc 5000
-c requires a
-c requires b
-}
-rank 1 {
-a: calc 10000
-}
-rank 2 {
-a: calc 30000
-b: send 93800b to 0 tag 0
-b requires a
-}
-"""
-
-
-def goal(folder: Path, schedule: str, *background: dict[str, Any], **changes: Any) -> Run:
-    """A run of a GOAL schedule, with other traffic."""
-    (folder / "program.goal").write_text(schedule)
-    pattern = {"pattern": "goal", "file": str(folder / "program.goal"), **changes.pop("pattern", {})}
-    return xoff.run({**NETWORK, "traffic": [pattern, *background], **changes})
-
-
-def flow(src: str, dst: str, start: str) -> dict[str, Any]:
-    return {"pattern": "flow", "src": src, "dst": dst, "size": "93800B", "start": start}
-
-
-def job_of(run: Run) -> Job:
-    (job,) = jobs_of(Facts(run))
-    return job
-
-
-def finding(run: Run, rule: str) -> Finding | None:
-    found = [each for each in explain(run, flows=0).findings if each.rule == rule]
-    assert len(found) < 2
-    return found[0] if found else None
-
-
-def path_of(run: Run) -> list[tuple[str, int, int]]:
-    """The kind, the rank and the time in ps of each part of the path."""
-    return [(each.kind, each.rank.number, each.time_ps) for each in job_of(run).path]
 
 
 def test_a_message_alone_costs_no_link_anything(tmp_path: Path) -> None:
@@ -238,44 +160,6 @@ def test_where_a_port_is_stopped_the_congestion_is_further_on() -> None:
     assert found.advice[0].startswith("what stops those ports, which is further on")
 
 
-def test_sends_one_after_the_other_take_their_overheads(tmp_path: Path) -> None:
-    # Rank 0 computes for 10 us, and its sends take 10 us of its processor each: the fourth one leaves at 50 us. Rank 1
-    # has it 10 us after 60.08 us. That an ACK of the second one comes last before 50 us is of no account.
-    schedule = """
-    num_ranks 3
-    rank 0 {
-    a: calc 10000
-    b: send 93800b to 2 tag 0
-    c: send 93800b to 2 tag 1
-    d: send 93800b to 2 tag 2
-    e: send 93800b to 1 tag 0
-    b requires a
-    c requires a
-    d requires a
-    e requires a
-    }
-    rank 1 {
-    a: recv 93800b from 0 tag 0
-    b: calc 5000
-    b requires a
-    }
-    rank 2 {
-    a: recv 93800b from 0 tag 0
-    b: recv 93800b from 0 tag 1
-    c: recv 93800b from 0 tag 2
-    }
-    """
-    run = goal(tmp_path, schedule, pattern={"overhead": "10us"})
-    assert path_of(run) == [
-        ("compute", 0, 10 * US),
-        ("between", 0, 40 * US),
-        ("message", 0, MESSAGE_PS),
-        ("between", 1, 10 * US),
-        ("compute", 1, 5 * US),
-    ]
-    assert all(each.sure for each in job_of(run).path)
-
-
 def test_what_is_not_known_to_have_been_waited_for_is_no_warning() -> None:
     # Two hosts of two ranks sum, first within hosts, which no table has, then between hosts, where two other hosts cost
     # far more than a tenth, and within hosts again: the end says nothing of what came before.
@@ -302,15 +186,6 @@ def test_a_rank_is_not_slow_if_its_job_was_cut_off_or_it_costs_nothing(tmp_path:
     both = STRAGGLER.replace("rank 1 {\na: calc 10000", "rank 1 {\na: calc 20000\nb: calc 20000 cpu 1")
     (rank, longest), *_ = sorted(job_of(goal(tmp_path, both)).program.computes_ps.items(), key=lambda each: -each[1])
     assert (rank.number, longest) == (2, 30 * US)
-
-
-# The run is too short to skip anything.
-@pytest.mark.filterwarnings("ignore:`fast_forward` in .run. skipped nothing:RuntimeWarning")
-def test_a_run_that_skips_packets_is_not_told_to_record_each(tmp_path: Path) -> None:
-    run = goal(tmp_path, PAIR, record={}, run={"fast_forward": {"tolerance": 0.01}})
-    tells = [each.tells for each in missing(Facts(run)) if each.key.startswith("record.breakdown")]
-    assert len(tells) == 1
-    assert tells[0].endswith("only in a run without run.fast_forward")
 
 
 def test_without_the_parts_of_time_no_path_is_claimed(tmp_path: Path) -> None:
@@ -343,135 +218,6 @@ def test_a_straggler_is_named_with_what_it_has_of_the_path(tmp_path: Path) -> No
     assert finding(goal(tmp_path, STRAGGLER.replace("30000", "15000")), "slow_ranks") is None
 
 
-def test_messages_within_a_host_and_overheads_are_parts_of_the_path(tmp_path: Path) -> None:
-    # Rank 0 sends 1,250 B to rank 1 on its host: 0.1 us at 100 Gbps, and 2 us. Rank 1 sends on to rank 2.
-    schedule = """
-    num_ranks 3
-    rank 0 {
-    a: calc 10000
-    b: send 1250b to 1 tag 0
-    b requires a
-    }
-    rank 1 {
-    a: recv 1250b from 0 tag 0
-    b: send 93800b to 2 tag 0
-    b requires a
-    }
-    rank 2 {
-    a: recv 93800b from 1 tag 0
-    b: calc 5000
-    b requires a
-    }
-    """
-    local = {"ranks_per_host": 2, "local_rate": "100Gbps", "local_delay": "2us"}
-    run = goal(tmp_path, schedule, pattern=local)
-    assert path_of(run) == [
-        ("compute", 0, 10 * US),
-        ("local", 0, 2_100_000),
-        ("message", 1, MESSAGE_PS),
-        ("compute", 2, 5 * US),
-    ]
-    # Each send and each receive takes 1 us of overhead: rank 0's send, rank 1's receive and send, rank 2's receive.
-    late = goal(tmp_path, schedule, pattern={**local, "overhead": "1us"})
-    assert path_of(late) == [
-        ("compute", 0, 10 * US),
-        ("local", 0, 3_100_000),
-        ("between", 1, 2 * US),
-        ("message", 1, MESSAGE_PS),
-        ("between", 2, US),
-        ("compute", 2, 5 * US),
-    ]
-
-
-def test_a_message_that_comes_during_an_overhead_is_not_what_was_waited_for(tmp_path: Path) -> None:
-    # Each send and each receive takes 1 us. What rank 0 sends leaves at 1 us and is at host1 at 11.08 us; rank 1 has it
-    # at 12.08 us, and its own message leaves at 13.08 us. A frame of rank 2 comes in between: it leaves at 9.34 + 1 us,
-    # and is there 2.16 us later, at 12.5 us.
-    schedule = """
-    num_ranks 4
-    rank 0 {
-    a: send 93800b to 1 tag 0
-    }
-    rank 1 {
-    a: recv 93800b from 0 tag 0
-    b: send 93800b to 3 tag 0
-    b requires a
-    c: recv 938b from 2 tag 0
-    }
-    rank 2 {
-    a: calc 9340
-    b: send 938b to 1 tag 0
-    b requires a
-    }
-    rank 3 {
-    a: recv 93800b from 1 tag 0
-    b: calc 5000
-    b requires a
-    }
-    """
-    run = goal(tmp_path, schedule, pattern={"overhead": "1us"})
-    # Rank 0's message leaves 1 us after the beginning.
-    assert path_of(run) == [
-        ("between", 0, US),
-        ("message", 0, MESSAGE_PS),
-        ("between", 1, 2 * US),
-        ("message", 1, MESSAGE_PS),
-        ("between", 3, US),
-        ("compute", 3, 5 * US),
-    ]
-
-
-def test_messages_within_a_host_may_take_no_time(tmp_path: Path) -> None:
-    # Ranks 0 to 3 are on one host. Rank 2 computes for 10 us. What it sends then goes to rank 1, to 0, to 3 in no time,
-    # by the network to rank 4, and back to rank 2. Then the same again, and rank 4 computes for 5 us.
-    def turns(*lines: str) -> str:
-        return "".join(line.replace("N", str(turn)) + "\n" for turn in (0, 1) for line in lines)
-
-    ranks = (
-        turns("rN: recv 8b from 1 tag N", "sN: send 8b to 3 tag N", "sN requires rN"),
-        turns("rN: recv 8b from 2 tag N", "sN: send 8b to 0 tag N", "sN requires rN"),
-        turns("cN: calc 10000", "sN: send 8b to 1 tag N", "sN requires cN")
-        + "r0: recv 93800b from 4 tag 0\nc1 requires r0\n",
-        turns("rN: recv 8b from 0 tag N", "sN: send 93800b to 4 tag N", "sN requires rN"),
-        turns("rN: recv 93800b from 3 tag N")
-        + "s0: send 93800b to 2 tag 0\ns0 requires r0\nc: calc 5000\nc requires r1\n",
-    )
-    schedule = "num_ranks 5\n" + "".join(f"rank {number} {{\n{lines}}}\n" for number, lines in enumerate(ranks))
-    run = goal(tmp_path, schedule, pattern={"ranks_per_host": 4})
-    assert path_of(run) == [
-        ("compute", 2, 10 * US),
-        ("message", 3, MESSAGE_PS),
-        # Rank 4 answers when the last frame is there, behind the ACK of that frame.
-        ("message", 4, MESSAGE_PS + 5_280),
-        ("compute", 2, 10 * US),
-        ("message", 3, MESSAGE_PS),
-        ("compute", 4, 5 * US),
-    ]
-
-
-def test_of_messages_that_arrive_together_that_of_the_same_place_is_taken() -> None:
-    # On rails all ranks of a host send at once, each to the rank of its own place.
-    job = job_of(xoff.run(ROOT / "scenarios" / "training.toml", sets={"record.breakdown": True}))
-    place = {(number, host): place for number, host, place in job.program.places.iter_rows()}
-    pairs = [
-        (place[sent.rank.number, sent.rank.host], place[then.rank.number, then.rank.host])
-        for sent, then in itertools.pairwise(job.path)
-        if sent.kind == "message" and then.kind in ("message", "compute")
-    ]
-    assert len(pairs) > 10
-    assert all(sender == receiver for sender, receiver in pairs)
-
-
-def test_what_goes_on_within_hosts_unseen_does_not_end_the_path() -> None:
-    # All-reduce within hosts, across, and within hosts: the tables have only what goes across.
-    keys = {"algorithm": "hierarchical", "ranks_per_host": 4, "local_rate": "3600Gbps"}
-    sets = {f"traffic.0.{key}": value for key, value in keys.items()} | {"record.breakdown": True}
-    job = job_of(xoff.run(ROOT / "scenarios" / "collective.toml", sets=sets))
-    assert job.path_ps == job.about["completion_ps"]
-    # Within a host a rank sends 3/4 of 16 MiB in chunks before, and as much after: at 3.6 Tbps for 28 us each time.
-    assert 0 < job.spent_ps("between") < 60 * US
-
-
 def test_a_wait_that_is_next_to_nothing_is_not_named() -> None:
     # Two channels of a ring keep each host's NIC busy from the first message to the last.
     run = xoff.run(ROOT / "scenarios" / "collective.toml", sets={"record.breakdown": True})
@@ -479,13 +225,6 @@ def test_a_wait_that_is_next_to_nothing_is_not_named() -> None:
     assert found is not None
     assert 0 < max(job.program.waits_ps.values()) < 0.01 * job.path_ps
     assert not any("waited longest" in each for each in found.evidence)
-
-
-def test_waits_are_those_until_a_ranks_own_end(tmp_path: Path) -> None:
-    # A message of one frame is eager: rank 0 ends when it goes, at 10 us, though its ACK is under way until 14.17 us.
-    # The frame takes 2 x (80 ns + 1 us) to rank 1.
-    waits = job_of(goal(tmp_path, PAIR.replace("93800b", "938b"))).program.waits_ps
-    assert {rank.number: waited for rank, waited in waits.items()} == {0: 0, 1: 12_160_000}
 
 
 def test_a_late_ack_costs_nothing_if_only_the_data_is_waited_for(tmp_path: Path) -> None:
@@ -497,11 +236,6 @@ def test_a_late_ack_costs_nothing_if_only_the_data_is_waited_for(tmp_path: Path)
     found = finding(run, "critical_path")
     assert found is not None
     assert (path_of(run)[1], found.ports) == (("message", 0, MESSAGE_PS), ())
-
-
-def collective(**keys: Any) -> Run:
-    pattern = {"pattern": "collective", "kind": "broadcast", "size": "93800B", "hosts": ["host0", "host1"], **keys}
-    return xoff.run({**NETWORK, "traffic": [pattern]})
 
 
 def test_a_collective_ends_with_the_last_ack() -> None:
@@ -526,32 +260,6 @@ def test_a_collective_that_meets_other_traffic_names_the_link() -> None:
     found = finding(xoff.run({**NETWORK, "traffic": [pattern, other]}), "critical_path")
     assert found is not None
     assert found.ports == ("switch1->host1",)
-
-
-@pytest.mark.parametrize(
-    ("keys", "latency"),
-    [
-        ({"step_latency": "3us"}, 3),
-        ({"protocol": "simple"}, 14),
-        ({"protocol": "ll"}, 2.7),
-        ({"protocol": "ll128"}, 4),
-        ({"protocol": "ll128", "overhead": "1us"}, 5),
-        ({"protocol": "ll", "algorithm": "tree"}, 5),
-        ({"protocol": "ll128", "algorithm": "tree"}, 8.5),
-    ],
-)
-def test_the_latency_of_a_protocols_steps_lies_between_messages(keys: dict[str, Any], latency: float) -> None:
-    # Along a chain of three ranks, or down a tree of four with two steps; chunks arrive more often than a step takes.
-    hosts = ["host0", "host1", "host2"] + (["host3"] if "algorithm" in keys else [])
-    path = job_of(collective(hosts=hosts, chunk="9380B", acknowledged=False, **keys)).path
-    between = [each.time_ps for each in path if each.kind == "between"]
-    assert between
-    assert set(between) == {round(latency * US)}
-
-
-def test_repetitions_compute_between_each_other() -> None:
-    run = collective(repetitions=2, compute="7us")
-    assert path_of(run) == [("message", 0, 12_090_560), ("compute", 0, 7 * US), ("message", 0, 12_090_560)]
 
 
 def test_a_trace_names_its_collective() -> None:
@@ -586,14 +294,6 @@ def test_the_path_of_every_closed_loop_sums_to_its_completion_time(scenario: str
     # What no table has is little.
     assert job.spent_ps("between") < 0.01 * job.path_ps
     assert finding(run, "critical_path") is not None
-
-
-def test_a_process_of_gpcnet_waits_for_its_own_messages_and_for_barriers() -> None:
-    sets = {"record.breakdown": True, "traffic.0.congestor_iterations": 20}
-    path = job_of(xoff.run(ROOT / "scenarios" / "gpcnet.toml", sets=sets)).path
-    # Before a barrier the processes of a host meet, and one of them goes through it for all: what any of them waits for
-    # is a message to one process of its host, an overhead of 0.5 us before.
-    assert {each.time_ps for each in path if each.kind == "between"} == {500_000}
 
 
 def test_two_jobs_have_findings_of_their_own(tmp_path: Path) -> None:

@@ -32,6 +32,11 @@ class Intervals:
     def __len__(self) -> int:
         return len(self.start)
 
+    @property
+    def total(self) -> int:
+        """How much time is in the set."""
+        return int((self.end - self.start).sum())
+
     def __or__(self, other: Intervals) -> Intervals:
         return Intervals(np.concatenate([self.start, other.start]), np.concatenate([self.end, other.end]))
 

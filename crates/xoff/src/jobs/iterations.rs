@@ -55,9 +55,9 @@ fn activity(kernel: &str) -> Option<Activity> {
     WAITS.iter().position(|&name| name == kernel).map(Activity::Waits)
 }
 
-/// The iterations of the job with label `number`, from the times of all steps; `None` if it is no training, or no iteration has
-/// ended for all ranks.
-pub(super) fn of(traffic: &Traffic, number: u16, steps: &[Time]) -> Option<Iterations> {
+/// The iterations of the job with label `number`, from the times of all steps up to the `horizon`; `None` if it is no training, or no
+/// iteration has ended for all ranks.
+pub(super) fn of(traffic: &Traffic, number: u16, steps: &[Time], horizon: Time) -> Option<Iterations> {
     let activities: Vec<Option<Activity>> = traffic.kernels.iter().map(|name| activity(name)).collect();
     let own = |o: &&Operation| o.label == number;
     let of_kernel = |o: &Operation| activities[usize::from(o.role.kernel)];
@@ -77,7 +77,7 @@ pub(super) fn of(traffic: &Traffic, number: u16, steps: &[Time]) -> Option<Itera
             begin = begin.min(steps[o.begin as usize]);
             end = end.max(steps[o.end as usize]);
         }
-        if end == Time::ZERO || end == Time::NEVER {
+        if end == Time::ZERO || end == Time::NEVER || end > horizon {
             break;
         }
         times_ps.push((end - last_end.unwrap_or(begin)).ps());
@@ -131,6 +131,8 @@ mod tests {
     use super::*;
     use xoff_traffic::closed_loop::Role;
 
+    const HORIZON: u64 = 150;
+
     /// Steps at 0, 10, ... ps, and operations (kernel, process, iteration, first step, last step).
     fn found(operations: &[(u16, u32, u32, u32, u32)], last: u64) -> Option<Iterations> {
         let kernels = ["forward", "gradients", "iteration", "backward", "other"].map(String::from).to_vec();
@@ -146,7 +148,7 @@ mod tests {
         let traffic = Traffic { kernels, operations: operations.collect(), ..Traffic::default() };
         let steps: Vec<Time> =
             (0..20).map(|i| if i * 10 > last { Time::NEVER } else { Time(i * 10) }).collect();
-        of(&traffic, 0, &steps)
+        of(&traffic, 0, &steps, Time(HORIZON))
     }
 
     #[test]
@@ -179,6 +181,9 @@ mod tests {
         assert_eq!(found(&two, 100).unwrap().times_ps, [60]);
         // An iteration lasts from the end of the one before: from 60 to 120 ps.
         assert_eq!(found(&two, 200).unwrap().times_ps, [60, 60]);
+        // Nor do those whose end is known and after the run's, here at 160 ps.
+        two[3].4 = 16;
+        assert_eq!(found(&two, 200).unwrap().times_ps, [60]);
         // A program that computes in no kernel of training is none.
         two.pop();
         assert_eq!(found(&two, 200), None);

@@ -68,6 +68,6 @@ fn job(
         start_ps: begin(run).map(Time::ps),
         completion_ps: length(run, horizon),
         ideal_completion_ps: length(ideal, Time::NEVER),
-        iterations: iterations::of(traffic, number, run),
+        iterations: iterations::of(traffic, number, run, horizon),
     })
 }

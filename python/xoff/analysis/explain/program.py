@@ -115,8 +115,7 @@ class Program:
         found = {0}
         for each in self.patterns:
             overhead = quantity(each.get("overhead")) or 0
-            # A receive of a GOAL schedule takes its overhead, and so does the send that waits for the receive.
-            found |= {overhead, 2 * overhead}
+            found.add(overhead)
             for table in (each, each.get("collectives") or {}):
                 own = quantity(table.get("step_latency"))
                 latencies = _STEP_LATENCIES_PS.get(str(table.get("protocol")), ()) if own is None else (own,)
@@ -129,7 +128,7 @@ class Program:
         found = {}
         for (number, host), own in self.computations.partition_by("process", "host", as_dict=True).items():
             spans = Intervals(own["start_ps"].to_numpy(), own["end_ps"].to_numpy())
-            if total := int((spans.end - spans.start).sum()):
+            if total := spans.total:
                 found[Rank(number, host)] = total
         return found
 
@@ -148,6 +147,6 @@ class Program:
             waits = end - start
             if (own := busy.get((number, host))) is not None:
                 spans = Intervals(own["start_ps"].to_numpy(), own["end_ps"].clip(upper_bound=end).to_numpy())
-                waits -= int((spans.end - spans.start).sum())
+                waits -= spans.total
             found[Rank(number, host)] = waits
         return found
