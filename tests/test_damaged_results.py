@@ -166,6 +166,16 @@ def test_a_damaged_table(
     assert pa.default_memory_pool().max_memory() < 2 * PAGE
 
 
+def test_a_column_whose_name_is_no_text(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    file = copied(whole, tmp_path_factory) / "events.parquet"
+    before = file.read_bytes()
+    # In the footer a name stands behind its length; 0xE5 begins a character of three bytes, which `v` does not go on.
+    assert b"\x05event" in before
+    file.write_bytes(before.replace(b"\x05event", b"\x05\xe5vent"))
+    for call in (lambda: has_rows(file), lambda: read_table(file)):
+        assert "not a table that xoff wrote" in message_of(call, file)
+
+
 @damages
 @given(data=st.data(), name=st.sampled_from(["runs.parquet", "sweep.json"]))
 def test_a_damaged_sweep(grid: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, name: str) -> None:

@@ -112,7 +112,7 @@ def check_size(file: Path) -> None:
     ------
     UserError
         They do not fit, or it is no file.
-    OSError, pyarrow.ArrowException
+    OSError, ValueError, pyarrow.ArrowException
         It is no Parquet file, or there is none.
     """
     import pyarrow.parquet as pq
@@ -146,7 +146,7 @@ def has_rows(file: Path) -> bool:
 
     try:
         return file.is_file() and bool(pq.read_metadata(_opened(file)).num_rows)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:  # names of columns need not be text
         raise UserError(f"{file}: not a table that xoff wrote: {error}") from None
 
 
