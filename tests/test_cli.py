@@ -322,6 +322,20 @@ def test_an_older_native_module_is_one_line() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: {message}\n")
 
 
+def test_the_first_word_loads_its_command_alone() -> None:
+    def names(first: str | None) -> list[str]:
+        made = cli.app(first)
+        commands = [command.callback.__name__ for command in made.registered_commands if command.callback]
+        groups = [group.typer_instance.info.name for group in made.registered_groups if group.typer_instance]
+        return [*commands, *map(str, groups)]
+
+    every = names(None)
+    assert len(every) == len(set(every)) > 15
+    assert [names(first) for first in every] == [[first] for first in every]
+    # What is no command gets the help of all, or a message with the nearest one.
+    assert names("--help") == names("rnu") == every
+
+
 def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
     script = (
         "import sys; from xoff.cli.app import main; main(['check', sys.argv[1]]); "
@@ -332,10 +346,11 @@ def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_run_loads_no_table_library_and_no_bar(small: Path, tmp_path: Path) -> None:
+def test_a_run_loads_no_table_library_no_bar_and_no_other_command(small: Path, tmp_path: Path) -> None:
     script = (
         "import sys; from xoff.cli.app import main; main(['run', sys.argv[1], '-o', sys.argv[2]]); "
-        "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy', 'rich.progress'} & set(sys.modules); "
+        "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy', 'rich.progress', "
+        "'xoff.cli.catalogue', 'xoff.cli.formats', 'xoff.cli.studies'} & set(sys.modules); "
         "sys.exit(str(heavy) if heavy else 0)"
     )
     command = [sys.executable, "-c", script, str(small), str(tmp_path / "out")]

@@ -152,10 +152,10 @@ def test_every_command_is_documented() -> None:
     from xoff.cli.app import app
 
     readme = (ROOT / "README.md").read_text("utf-8")
-    for command in app.registered_commands:
+    for command in app().registered_commands:
         assert command.callback
         assert f"`xoff {command.name or command.callback.__name__}" in readme
-    for group in app.registered_groups:
+    for group in app().registered_groups:
         assert group.typer_instance
         for command in group.typer_instance.registered_commands:
             assert f"`xoff {group.typer_instance.info.name} {command.name}" in readme

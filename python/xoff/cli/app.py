@@ -1,11 +1,12 @@
 """The command `xoff`.
 
 Exit status: 0 for done, 2 for a user's mistake, 1 for a run that broke, 130 after Ctrl-C; SIGTERM and SIGHUP act as
-Ctrl-C does, with 143 and 129. A command imports only what it needs: a run starts at once.
+Ctrl-C does, with 143 and 129. A command imports only what it needs, and no other command: a run starts at once.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,9 +17,7 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 try:
-    from xoff.cli import catalogue, runs, studies
     from xoff.cli.console import complain
-    from xoff.cli.formats import agreement, exporter, importer
     from xoff.cli.options import BROKEN, INTERRUPTED, MISTAKE
     from xoff.errors import RunError, ScenarioError, UserError
     from xoff.runs.signals import ends_as_ctrl_c
@@ -49,18 +48,56 @@ def _shown() -> Iterator[None]:
         raise
 
 
-app = typer.Typer(
-    name="xoff",
-    cls=_Group,
-    help="A packet-level simulator for congestion control in lossless networks.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+_COMMANDS = {
+    "run": "runs",
+    "check": "runs",
+    "sweep": "studies",
+    "tune": "studies",
+    "collective": "studies",
+    "report": "runs",
+    "explore": "runs",
+    "explain": "runs",
+    "reproduce": "studies",
+    "compare": "studies",
+    "describe": "catalogue",
+    "schemes": "catalogue",
+    "topologies": "catalogue",
+    "workloads": "catalogue",
+    "schema": "catalogue",
+    "bench": "runs",
+}
+"""The module of each command, in the order of the help; the command is the function of its name."""
 
-app.add_typer(importer)
-app.add_typer(exporter)
-app.add_typer(agreement)
+_GROUPS = {"import": "importer", "export": "exporter", "agreement": "agreement"}
+"""What each group of commands is called in the module `formats`."""
+
+
+def app(first: str | None = None) -> typer.Typer:
+    """The command line; with that command alone if its `first` word is one, since each takes time to load."""
+    made = typer.Typer(
+        name="xoff",
+        cls=_Group,
+        help="A packet-level simulator for congestion control in lossless networks.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(common)
+    is_known = first in _COMMANDS or first in _GROUPS
+    for group, name in _GROUPS.items():
+        if not is_known or group == first:
+            made.add_typer(_part("formats", name))
+    for command, module in _COMMANDS.items():
+        if not is_known or command == first:
+            made.command()(_part(module, command))
+    return made
+
+
+def _part(module: str, name: str) -> Any:
+    try:
+        return getattr(importlib.import_module(f"xoff.cli.{module}"), name)
+    except ImportError as error:
+        sys.exit(f"error: {error}")
 
 
 def _version(wanted: bool) -> None:
@@ -71,35 +108,12 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """A packet-level simulator for congestion control in lossless networks."""
-
-
-# In the order of the help.
-for command in (
-    runs.run,
-    runs.check,
-    studies.sweep,
-    studies.tune,
-    studies.collective,
-    runs.report,
-    runs.explore,
-    runs.explain,
-    studies.reproduce,
-    studies.compare,
-    catalogue.describe,
-    catalogue.schemes,
-    catalogue.topologies,
-    catalogue.workloads,
-    catalogue.schema,
-    runs.bench,
-):
-    app.command()(command)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -110,8 +124,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _status(arguments: list[str] | None) -> int:
+    typed = sys.argv[1:] if arguments is None else arguments
     try:
-        app(args=arguments)
+        app(typed[0] if typed else None)(args=arguments)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0 if done.code is None else BROKEN
     except (UserError, ScenarioError) as error:

@@ -6,7 +6,6 @@ The scenario's parser knows measures of whole runs. It is given those, and the l
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,6 +69,8 @@ def by_label(text: str, overrides: Sequence[Override], origin: str) -> ByLabel |
     """
     if not any(_HINT.search(each) for each in (text, *(value for _, value in overrides))):
         return None
+    import tomllib
+
     try:
         tune = tomllib.loads(text).get("tune", {})
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -108,6 +109,8 @@ def _check(name: str, origin: str) -> None:
 
 
 def _value(text: str) -> Any:
+    import tomllib
+
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):

@@ -12,7 +12,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -143,7 +142,7 @@ def sync(path: Path) -> None:
 def _make(place: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
     """Make a file or folder in `place`, and take its lock before another process can take it for a leftover."""
     while True:
-        path = place / f".xoff-{secrets.token_hex(16)}"
+        path = place / f".xoff-{os.urandom(16).hex()}"
         make(path)
         with contextlib.suppress(FileNotFoundError):
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)

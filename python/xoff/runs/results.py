@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,6 +164,8 @@ class Run:
 
     def _repr_html_(self) -> str | None:
         """The run in a small table, for notebooks; `None`, and so `repr`, for a run of another version of xoff."""
+        from html import escape
+
         from xoff.runs.summary import Summary
 
         if "summary" not in self.manifest:
