@@ -22,6 +22,19 @@ pub(super) enum IntPool {
     Exact(Vec<[ExactRecord; MAX_INT_HOPS]>),
 }
 
+/// The most packets for which a pool has room from the beginning.
+const MOST_ROOM: usize = 1 << 22;
+
+/// An empty list with room for a number of entries, or without it where there are not even addresses enough.
+fn with_room<T>(entries: usize) -> Vec<T> {
+    let mut list = Vec::new();
+    // In a browser room takes memory before it is used.
+    if cfg!(not(target_family = "wasm")) {
+        _ = list.try_reserve_exact(entries.min(MOST_ROOM));
+    }
+    list
+}
+
 /// The pool of packets. The slot that was freed last is used next, because it is still in the cache.
 pub struct Packets {
     slots: Vec<Packet>,
@@ -39,10 +52,13 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// An empty pool without telemetry.
-    pub fn new() -> Self {
+    /// An empty pool without telemetry, with room for a number of packets.
+    ///
+    /// Room takes addresses but no memory as long as it is not used. A pool that is full doubles its room, and while it does so its
+    /// packets lie in memory twice: no allocator moves a list whose entries begin at cache lines without a copy.
+    pub fn new(room: usize) -> Self {
         Packets {
-            slots: Vec::new(),
+            slots: with_room(room),
             int: IntPool::Off,
             int_shift: 0,
             free: NO_PACKET,
@@ -54,10 +70,10 @@ impl Packets {
     }
 
     /// An empty pool whose packets carry telemetry, in full precision if `exact`, else in units 2^`shift` times as
-    /// large.
-    pub fn with_int(exact: bool, shift: u8) -> Self {
-        let int = if exact { IntPool::Exact(Vec::new()) } else { IntPool::Packed(Vec::new()) };
-        Packets { int, int_shift: shift, ..Packets::new() }
+    /// large. See [`Packets::new`].
+    pub fn with_int(exact: bool, shift: u8, room: usize) -> Self {
+        let int = if exact { IntPool::Exact(with_room(room)) } else { IntPool::Packed(with_room(room)) };
+        Packets { int, int_shift: shift, ..Packets::new(room) }
     }
 
     /// See [`xoff_schemes::int::IntStack::unit_shift`].
@@ -183,12 +199,6 @@ impl ArrivalLinks for Packets {
     }
 }
 
-impl Default for Packets {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl std::ops::Index<PacketId> for Packets {
     type Output = Packet;
     #[inline]
@@ -214,6 +224,26 @@ mod tests {
     use xoff_schemes::int::Records;
 
     #[test]
+    fn packets_stay_in_place_while_there_is_room() {
+        // A pool with room for three: three packets and their telemetry lie where they were put. A fourth one has all of them moved
+        // to larger lists, and their content stays.
+        let mut packets = Packets::with_int(false, 0, 3);
+        let room = |packets: &Packets| match &packets.int {
+            IntPool::Packed(stacks) => (packets.slots.capacity(), stacks.capacity()),
+            _ => panic!("packed"),
+        };
+        assert_eq!(room(&packets), (3, 3));
+        for seq in 0..4 {
+            assert_eq!(room(&packets), (3, 3));
+            packets.insert(Packet::data(FlowId(0), seq, 0, 900, 1_000, DATA, PortId(0), Time::ZERO));
+        }
+        assert!(room(&packets) > (3, 3));
+        assert_eq!([0, 1, 2, 3].map(|id| packets[id].seq), [0, 1, 2, 3]);
+        // No machine has so many addresses: the pool begins without room.
+        assert_eq!(with_room::<[u8; 1 << 50]>(MOST_ROOM).capacity(), 0);
+    }
+
+    #[test]
     fn packed_telemetry_is_one_cache_line() {
         assert_eq!((size_of::<PackedStack>(), align_of::<PackedStack>()), (64, 64));
     }
@@ -221,7 +251,7 @@ mod tests {
     #[test]
     fn only_packets_that_want_a_record_get_one() {
         // The maximum number of hops: a data packet gets all of them, and an unwanted record changes none.
-        let mut packets = Packets::with_int(false, 0);
+        let mut packets = Packets::with_int(false, 0, 0);
         let id = packets.insert(Packet::data(FlowId(0), 0, 0, 900, 1_000, DATA, PortId(0), Time::ZERO));
         let reading = |hop: u64| PortReading {
             at: Time::from_ns(hop),

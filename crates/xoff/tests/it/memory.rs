@@ -76,13 +76,16 @@ fn fat_tree(k: u32, choice: &str) -> f64 {
     peak(run).1
 }
 
+/// Room for 256 packets of 64 B, which the allocator gives for each host. It is not touched, and so takes no memory.
+const ROOM: f64 = 256.0 * 64.0;
+
 /// 1,024 hosts beside 128: a host comes with three links, and so six ports, and 5 / 16 of a switch. Next hops of every switch to
 /// every other one, 320 x 320 lists of up to 8 ports, would take 5,000 B a host more.
 #[test]
 fn a_host_takes_at_most_4_kilobytes() {
     for choice in ["per_connection", "per_packet"] {
-        let each = (fat_tree(16, choice) - fat_tree(8, choice)) / (1024.0 - 128.0);
-        assert!(each < 4096.0, "{choice}: {each} B");
+        let each = (fat_tree(16, choice) - fat_tree(8, choice)) / (1024.0 - 128.0) - ROOM;
+        assert!((1024.0..4096.0).contains(&each), "{choice}: {each} B");
     }
 }
 
@@ -117,7 +120,7 @@ fn a_finished_message_keeps_its_record() {
 }
 
 /// 16 hosts send to one without congestion control, and PAUSE comes late: packets queue. A packet takes a cache line, and
-/// another one for telemetry; the pool doubles when it is full.
+/// another one for telemetry; the pool doubles when its first room, for 256 packets a host, is full.
 fn in_flight(scheme: AnyScheme) -> f64 {
     let mut net = NetworkBuilder::new();
     let (to, switch) = (net.host("to"), net.switch("s"));
