@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -42,6 +43,20 @@ def test_all_say_the_same_version() -> None:
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert f'version: "{version}"' in (ROOT / "packaging/conda/recipe.yaml").read_text("utf-8")
     assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_the_wheel_has_its_libraries_with_the_features_that_cargos_tests_have() -> None:
+    """With one feature more or less a library, and all that stands on it, is compiled once for each of them."""
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        pytest.skip("needs cargo on the path")
+
+    def libraries(*chosen: str) -> set[str]:
+        shown = ["--edges", "normal,build,dev", "--prefix", "none", "--format", "{p} {f}"]
+        lines = succeeds(cargo, "tree", "--locked", *chosen, *shown).splitlines()
+        return {line.removesuffix(" (*)").rstrip() for line in lines}
+
+    assert libraries("--package", "xoff-py") <= libraries("--workspace")
 
 
 def test_the_conda_package_needs_what_the_wheel_needs() -> None:
