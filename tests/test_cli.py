@@ -336,6 +336,14 @@ def test_the_first_word_loads_its_command_alone() -> None:
     assert names("--help") == names("rnu") == every
 
 
+def test_a_command_whose_file_is_missing_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "xoff.cli.catalogue", None)
+    assert cli.main(["schemes"]) == 1
+    assert capsys.readouterr().err == "error: import of xoff.cli.catalogue halted; None in sys.modules\n"
+
+
 def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
     script = (
         "import sys; from xoff.cli.app import main; main(['check', sys.argv[1]]); "

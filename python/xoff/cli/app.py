@@ -97,7 +97,8 @@ def _part(module: str, name: str) -> Any:
     try:
         return getattr(importlib.import_module(f"xoff.cli.{module}"), name)
     except ImportError as error:
-        sys.exit(f"error: {error}")
+        # An installation that is not whole.
+        raise RunError(str(error)) from None
 
 
 def _version(wanted: bool) -> None:
