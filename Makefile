@@ -99,7 +99,7 @@ wasm wasm-for-tests:
 	@if command -v rustup >/dev/null; then rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM); fi; \
 	test -d "$$(rustc --print sysroot 2>/dev/null)/lib/rustlib/$(WASM)" || { \
 		echo "The simulator for a browser is left out: it needs Rust's target $(WASM), which rustup adds: https://rustup.rs"; exit 0; }; \
-	CARGO_PROFILE_RELEASE_DEBUG=false cargo build --quiet --locked -p xoff-wasm --target $(WASM) $(OPTIONS) && \
+	CARGO_PROFILE_RELEASE_DEBUG=false cargo rustc --quiet --locked -p xoff-wasm --lib --target $(WASM) $(OPTIONS) -- -D warnings && \
 	cargo run --quiet --locked -p wasm-glue --features bindgen -- target/$(WASM)/$(PROFILE)/xoff_wasm.wasm out/wasm/$(PROFILE)
 
 .venv/bin/python:

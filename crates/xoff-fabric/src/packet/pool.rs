@@ -25,12 +25,21 @@ pub(super) enum IntPool {
 /// The most packets for which a pool has room from the beginning.
 const MOST_ROOM: usize = 1 << 22;
 
-/// An empty list with room for a number of entries, or without it where there are not even addresses enough.
+/// A list takes room from the beginning only where so many times as many addresses are left, so that others do not lack them.
+const ADDRESSES_FOR_ROOM: usize = 16;
+
+/// At least so many bytes of addresses are asked for to know whether they are left. glibc would take a smaller piece, once it is
+/// given back, as a sign to no longer map memory of its own for such pieces.
+const LEAST_PROBE: usize = 1 << 26;
+
+/// An empty list with room for a number of entries, if there are addresses enough.
 fn with_room<T>(entries: usize) -> Vec<T> {
     let mut list = Vec::new();
+    let entries = entries.min(MOST_ROOM);
+    let probe = entries.saturating_mul(ADDRESSES_FOR_ROOM).max(LEAST_PROBE / size_of::<T>());
     // In a browser room takes memory before it is used.
-    if cfg!(not(target_family = "wasm")) {
-        _ = list.try_reserve_exact(entries.min(MOST_ROOM));
+    if cfg!(not(target_family = "wasm")) && Vec::<T>::new().try_reserve_exact(probe).is_ok() {
+        _ = list.try_reserve_exact(entries);
     }
     list
 }
@@ -55,7 +64,7 @@ impl Packets {
     /// An empty pool without telemetry, with room for a number of packets.
     ///
     /// Room takes addresses but no memory as long as it is not used. A pool that is full doubles its room, and while it does so its
-    /// packets lie in memory twice: no allocator moves a list whose entries begin at cache lines without a copy.
+    /// packets lie in memory twice: the system's allocator moves a list whose entries begin at cache lines by a copy.
     pub fn new(room: usize) -> Self {
         Packets {
             slots: with_room(room),
@@ -239,8 +248,8 @@ mod tests {
         }
         assert!(room(&packets) > (3, 3));
         assert_eq!([0, 1, 2, 3].map(|id| packets[id].seq), [0, 1, 2, 3]);
-        // No machine has so many addresses: the pool begins without room.
-        assert_eq!(with_room::<[u8; 1 << 50]>(MOST_ROOM).capacity(), 0);
+        // No machine has so many addresses: the list begins without room.
+        assert_eq!(with_room::<[u8; 1 << 50]>(1).capacity(), 0);
     }
 
     #[test]

@@ -188,7 +188,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let owned = |node: NodeId| cut.partition_of(node) == usize::from(number);
         let own_ports: Vec<PortId> = topology.port_ids().filter(|&p| owned(topology.node_of(p))).collect();
         let hosts = net.topology.hosts().into_iter().filter(|&host| owned(host)).count();
-        let room = hosts * PACKETS_OF_HOST;
+        let room = hosts.saturating_mul(PACKETS_OF_HOST);
         let mut packets = match net.signals.int {
             IntPath::Off => Packets::new(room),
             _ => {

@@ -132,10 +132,12 @@ fn in_flight(scheme: AnyScheme) -> f64 {
     }
     net.scheme(scheme);
     net.flow_control(FlowControl::None);
-    let mut simulation = net.simulation().expect("a network");
-    let (stop, bytes) = peak(|| simulation.run(&mut |_| true));
-    stop.expect("a run");
-    let packets = simulation.max_packets_in_flight();
+    let run = || {
+        let mut simulation = net.simulation().expect("a network");
+        simulation.run(&mut |_| true).expect("a run");
+        simulation.max_packets_in_flight()
+    };
+    let (packets, bytes) = peak(run);
     assert!(packets > 10_000, "{packets}");
     bytes / f64::from(packets)
 }
