@@ -1,8 +1,8 @@
 """The command `xoff`.
 
 Exit status: 0 for done, 2 for a user's mistake, 1 for a run that broke, 130 after Ctrl-C; SIGTERM and SIGHUP act as
-Ctrl-C does, with 143 and 129. A command imports only what it needs, and no other
-module of commands: a run starts at once.
+Ctrl-C does, with 143 and 129. A command imports only what it needs, and no other module of commands: a run starts at
+once.
 """
 
 from __future__ import annotations
