@@ -125,8 +125,10 @@ def settle(page: Page) -> None:
 
 
 def still(page: Page, element: Locator) -> FloatRect:
-    """Where an element is once the page has stopped to move."""
+    """Where an element is, in sight, once the page has stopped to move."""
     settle(page)
+    # Figures that come into sight with the element are drawn then, and get their legends.
+    element.scroll_into_view_if_needed()
     last = None
     for _ in range(100):
         box = element.bounding_box()
@@ -262,6 +264,19 @@ def test_a_label_filters_messages(explore: Any) -> None:
     page = explore(fragment="label=answers")
     assert ids(page) == {0, 1, 2}
     assert "late" not in legend(page, "slowdown")
+
+
+def test_what_lies_below_a_figure_stays_where_it_is_when_the_figure_is_drawn(explore: Any) -> None:
+    """Only legends grow: a canvas that has its height only once it is drawn moves all below it, and the pointer misses."""
+    page = explore()
+    last = page.locator("#figure-slowdown")
+    top = "document.querySelector('#figure-slowdown').getBoundingClientRect().top + scrollY"
+    before = page.evaluate(top)
+    for figure in page.locator(".figure:visible").all():
+        still(page, figure)
+    still(page, last)
+    legends = "[...document.querySelectorAll('.figure .legend')].reduce((sum, each) => sum + each.offsetHeight, 0)"
+    assert abs(page.evaluate(top) - before) <= page.evaluate(legends)
 
 
 def test_a_link_restores_the_view(explore: Any) -> None:

@@ -38,6 +38,8 @@ class Figure {
     Object.assign(this, { page, name, height, view: page.view, inSight: true });
     this.node = document.getElementById(`figure-${name}`);
     this.canvas = this.node.querySelector("canvas");
+    // From the beginning, so that what lies below stays where it is when this figure comes into sight and is drawn.
+    this.canvas.style.height = `${height}px`;
     this.legend = this.node.querySelector(".legend");
     this.absent = this.node.querySelector(".absent");
     this.node.querySelector("[data-save=svg]").addEventListener("click", () => save(`${this.name}.svg`, this.svg(), "image/svg+xml"));

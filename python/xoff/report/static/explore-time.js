@@ -2,8 +2,8 @@
 
 // Lines over time: `lines` gives each with `{ name, colour, dash, run, series, scale, alpha }`.
 class LinesFigure extends TimeFigure {
-  constructor(page, name, { axis, scale = 1, most = Infinity, lines, lack, column = "value" }) {
-    super(page, name, 190);
+  constructor(page, name, { axis, scale = 1, most = Infinity, lines, lack, column = "value", height = 190 }) {
+    super(page, name, height);
     Object.assign(this, { axis, scale, most, make: lines, lackOf: lack, columnName: column });
   }
 
@@ -57,12 +57,12 @@ class Overview extends LinesFigure {
     super(page, "overview", {
       axis: "messages",
       column: "alive",
+      height: 130,
       lines: () => page.runs.map((run) => ({
         name: page.runs.length > 1 ? run.label : "messages alive", full: "messages alive", run, colour: colourOf(0), dash: dashOf(run),
         series: (run.alive ??= Series.count(run.start, run.end.filter((end) => end < run.end_ps))),
       })),
     });
-    this.height = 130;
   }
 
   get times() {
