@@ -178,13 +178,39 @@ fn marking(name: &str) -> AnyDetector {
 }
 
 fn run(case: &Case, name: &str, seed_of_marking: u64) -> Simulation {
+    // Long enough for every flow, and for what is still on its way after the last.
+    run_until(case, name, seed_of_marking, Time::from_ms(400))
+}
+
+fn run_until(case: &Case, name: &str, seed_of_marking: u64, end: Time) -> Simulation {
     let (net, red) = (network(case, name, seed_of_marking), marking("red"));
     let detector = net.signals.ecn.then_some(&red);
-    // Long enough for every flow, and for what is still on its way after the last.
-    let mut sim = Simulation::new(net, detector, Recording::default(), Some(Time::from_ms(400)));
+    let mut sim = Simulation::new(net, detector, Recording::default(), Some(end));
     sim.run_to_duration();
     sim.run(&mut |_| true).expect("no loss");
     sim
+}
+
+/// Flows whose timers have the same period may send at the same moments without end, so that each fills the memory in which
+/// the other's next packet is lost. Those flows must go on sending, and each must be done where it is alone.
+fn keep_each_other_out(
+    case: &Case,
+    scheme: &str,
+    sim: &Simulation,
+    open: &[usize],
+) -> Result<(), TestCaseError> {
+    prop_assert!(open.len() > 1, "{}: flow {} is alone and not done", scheme, open[0]);
+    let before = run_until(case, scheme, 1, Time::from_ms(390));
+    for &i in open {
+        let sent = |sim: &Simulation| sim.records().flows[i].packets_sent;
+        prop_assert!(sent(&before) < sent(sim), "{}: flow {} has stopped to send", scheme, i);
+        let alone = Case { flows: vec![case.flows[i].clone()], ..case.clone() };
+        let alone = run(&alone, scheme, 1);
+        let outcome = &alone.records().flows[0];
+        prop_assert!(outcome.fct.is_some(), "{}: flow {} is done where it is alone", scheme, i);
+        prop_assert_eq!(Some(outcome.acked_bytes), case.flows[i].size);
+    }
+    Ok(())
 }
 
 proptest! {
@@ -234,8 +260,11 @@ proptest! {
         case.settings.host.retransmit_timeout =
             slowest.time_for(bytes * 11 / 10) + Time::from_us(timeout_us);
         let sim = run(&case, scheme, 1);
+        let open: Vec<usize> = (0..case.flows.len()).filter(|&i| sim.records().flows[i].fct.is_none()).collect();
+        if !open.is_empty() {
+            return keep_each_other_out(&case, scheme, &sim, &open);
+        }
         for (flow, outcome) in case.flows.iter().zip(&sim.records().flows) {
-            prop_assert!(outcome.fct.is_some(), "{} of {} B is done", scheme, flow.size.unwrap_or(0));
             prop_assert_eq!(Some(outcome.acked_bytes), flow.size);
         }
         prop_assert_eq!(sim.open_receptions(), 0);
