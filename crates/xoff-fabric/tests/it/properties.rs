@@ -204,7 +204,7 @@ fn keep_each_other_out(
     for &i in open {
         let sent = |sim: &Simulation| sim.records().flows[i].packets_sent;
         prop_assert!(sent(&before) < sent(sim), "{}: flow {} has stopped to send", scheme, i);
-        let alone = Case { flows: vec![case.flows[i].clone()], ..case.clone() };
+        let alone = Case { flows: vec![case.flows[i]], ..case.clone() };
         let alone = run(&alone, scheme, 1);
         let outcome = &alone.records().flows[0];
         prop_assert!(outcome.fct.is_some(), "{}: flow {} is done where it is alone", scheme, i);
