@@ -267,7 +267,7 @@ def test_a_label_filters_messages(explore: Any) -> None:
 
 
 def test_what_lies_below_a_figure_stays_where_it_is_when_the_figure_is_drawn(explore: Any) -> None:
-    """Only legends grow: a canvas that has its height only once it is drawn moves all below it, and the pointer misses."""
+    """Only legends grow. A canvas whose height comes with its drawing moves all below it, and the pointer misses."""
     page = explore()
     last = page.locator("#figure-slowdown")
     top = "document.querySelector('#figure-slowdown').getBoundingClientRect().top + scrollY"
