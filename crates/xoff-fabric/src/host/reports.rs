@@ -17,12 +17,11 @@ use crate::observe::records::FlowOutcome;
 use crate::packet::{DATA, LAST, PacketId};
 
 /// Adds a row with a message's rates since its last row, if the message's rates are sampled.
-fn sample_rates(ctx: &mut Ctx, message: &mut Message, acked_to: u64, rates: (xoff_engine::Rate, u64)) {
+fn sample_rates(ctx: &mut Ctx, message: &mut Message, acked: u64, rates: (xoff_engine::Rate, u64)) {
     if !ctx.probes.records.samples_rates_of(message.flow) {
         return;
     }
-    let (wire_sent, acked) = (message.wire_sent, message.bytes_before(acked_to));
-    let now = RatesNow { wire_sent, acked, rate: rates.0, window: rates.1 };
+    let now = RatesNow { wire_sent: message.wire_sent, acked, rate: rates.0, window: rates.1 };
     ctx.probes.records.sample_rates(ctx.simulated(), message.flow, &mut message.sampled, &now);
 }
 
@@ -57,9 +56,10 @@ impl<N: NicScheduler> Hosts<N> {
             let rates = self.rates_of(ctx, connection);
             // A completed message got its last row when it completed.
             let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return false };
-            let acked_to = sender.stream.snd_una;
+            let acked_to = sender.acked_to(flow);
             let Some(message) = sender.open_message(flow) else { return false };
-            sample_rates(ctx, message, acked_to, rates);
+            let acked = message.bytes_before(acked_to);
+            sample_rates(ctx, message, acked, rates);
             sample_variables(ctx, sender, flow);
             true
         });
@@ -77,15 +77,16 @@ impl<N: NicScheduler> Hosts<N> {
     ) {
         let rates = self.rates_of(ctx, connection);
         let Some(sender) = self.senders[connection.index()].as_deref() else { return };
-        let (acked_to, nic) = (sender.stream.snd_una, &self.nics[sender.nic as usize]);
-        sample_rates(ctx, &mut message, acked_to, rates);
+        let (acked_to, nic) = (sender.acked_to(message.flow), &self.nics[sender.nic as usize]);
+        let acked = message.bytes_before(acked_to);
+        sample_rates(ctx, &mut message, acked, rates);
         sample_variables(ctx, sender, message.flow);
         let paused = links.stopped_for(ctx.now, nic.port, DATA + sender.priority);
         let outcome = FlowOutcome {
             started: true,
             start: message.start + ctx.carried - message.carried_time,
             fct: completed.then(|| ctx.now - message.start + message.carried_time),
-            acked_bytes: message.bytes_before(acked_to),
+            acked_bytes: acked,
             packets_sent: message.packets_sent,
             retransmitted_bytes: message.retransmitted,
             cnps: message.cnps,

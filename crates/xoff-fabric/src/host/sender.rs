@@ -248,6 +248,12 @@ impl Sender {
         self.open_messages().find(|message| message.flow == flow)
     }
 
+    /// The offset up to which a message's bytes are acknowledged: none of a message that waits behind others, and has no place yet.
+    pub fn acked_to(&self, flow: FlowId) -> u64 {
+        let waits = self.queued.iter().any(|message| message.flow == flow);
+        if waits { 0 } else { self.stream.snd_una }
+    }
+
     /// Counts a retransmission for the message that it belongs to, which may be an earlier message.
     #[cold]
     pub fn count_again(&mut self, flow: FlowId, payload: u64, frame: u64) {

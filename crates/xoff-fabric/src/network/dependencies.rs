@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 
+use petgraph::unionfind::UnionFind;
 pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Waiter};
 use xoff_engine::{NicChoice, Time};
 
@@ -266,6 +267,33 @@ impl Dependencies {
             Waiter::Flow(flow) => flow,
             Waiter::Step(step) => self.flows + step,
         }
+    }
+
+    /// By flow: a number that it shares with all flows that it waits for or that wait for it, by however many others. Empty if
+    /// nothing waits.
+    pub(crate) fn components(&self) -> Vec<u32> {
+        let mut sets = UnionFind::<u32>::new(self.waits.len());
+        let milestones = self.first.len().saturating_sub(1);
+        for milestone in 0..milestones {
+            let item = match milestone.checked_sub(2 * self.flows as usize) {
+                None => milestone as u32 / 2,
+                Some(step) => self.flows + step as u32,
+            };
+            self.after(milestone).iter().for_each(|edge| {
+                sets.union(item, edge.then);
+            });
+        }
+        // Steps of one processor wait for each other.
+        let mut last = vec![None; self.processors];
+        for (step, hold) in self.steps.iter().enumerate().filter_map(|(i, step)| Some((i, step.hold?))) {
+            let step = self.flows + step as u32;
+            if let Some(before) = last[hold.processor as usize].replace(step) {
+                sets.union(before, step);
+            }
+        }
+        let mut all = sets.into_labeling();
+        all.truncate(self.flows as usize);
+        all
     }
 
     /// The number of a milestone.

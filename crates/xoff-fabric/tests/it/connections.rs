@@ -196,6 +196,38 @@ fn milestones_are_those_of_each_message() {
 }
 
 #[test]
+fn nothing_of_a_message_that_waits_behind_another_is_acknowledged() {
+    // 100 packets leave in 8 us, and then 50. Packet i leaves at i frame times, and its ACK is back 4.168 us later: by 5 us those of
+    // packets 0 to 10 are, and the second message has not begun.
+    let flows = vec![flow(0, 1, 100 * PAYLOAD), flow(0, 1, 50 * PAYLOAD)];
+    let recording = Recording {
+        interval: Some(Time::from_us(1)),
+        rates: vec![FlowId::at(0), FlowId::at(1)],
+        ..Recording::default()
+    };
+    let start = |duration| {
+        let net = network(2, settings(), none(), flows.clone(), sharing(&[Some(0); 2]));
+        let mut sim = Simulation::new(net, None, recording.clone(), duration);
+        sim.run(&mut |_| true).expect("no loss");
+        sim
+    };
+    let sim = start(Some(Time::from_us(5)));
+    let outcome = |flow: usize| {
+        let outcome = &sim.records().flows[flow];
+        (outcome.fct, outcome.acked_bytes, outcome.packets_sent)
+    };
+    assert_eq!(outcome(0), (None, 11 * PAYLOAD, 5_000 / 80 + 1));
+    assert_eq!(outcome(1), (None, 0, 0));
+    // The goodput of all samples is the message.
+    let sim = start(None);
+    for (number, flow) in flows.iter().enumerate() {
+        let rows = sim.records().samples.rates.iter().filter(|row| row.flow == FlowId::at(number));
+        let bytes: f64 = rows.map(|row| row.goodput_bps * row.interval.secs() / 8.0).sum();
+        assert!((bytes - flow.size.expect("finite") as f64).abs() < 1e-3, "{number}: {bytes}");
+    }
+}
+
+#[test]
 fn an_endless_message_gives_its_connection_to_the_next_when_it_is_stopped() {
     // 10 us are 125 frames; the message ends with one more. The next one, which has waited since 1 us, has two packets. The
     // third is stopped while it waits, and has one packet of its 100.

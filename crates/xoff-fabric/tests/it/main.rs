@@ -34,6 +34,7 @@ mod properties;
 mod rails;
 mod reaction;
 mod recall;
+mod recall_components;
 mod records;
 mod roots;
 mod routing;

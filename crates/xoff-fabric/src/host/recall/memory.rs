@@ -58,11 +58,10 @@ struct Known {
     since: Time,
 }
 
-/// What messages took. Once messages have been recalled for long, an epoch ends: all must be simulated again.
+/// What messages took. Once messages have been recalled for long, an epoch of their component ends: all must be simulated again.
 pub(crate) struct Memory {
     /// By how much messages that agree may differ.
     quota: f64,
-    epoch: u32,
     known: HashMap<Like, Known>,
 }
 
@@ -76,7 +75,7 @@ pub(crate) struct Doubt {
 impl Memory {
     /// Nothing is known yet.
     pub fn new(tolerance: f64) -> Memory {
-        Memory { quota: tolerance / SHARE, epoch: 0, known: HashMap::new() }
+        Memory { quota: tolerance / SHARE, known: HashMap::new() }
     }
 
     /// By how much messages that agree may differ.
@@ -84,19 +83,16 @@ impl Memory {
         self.quota
     }
 
-    /// Whether messages like this one took the same time in a row; in this epoch too, unless `before` it is enough.
-    pub fn is_ready(&self, like: Like, before: bool) -> bool {
-        self.known.get(&like).is_some_and(|k| k.agreed >= AGREE && (before || k.epoch == self.epoch))
+    /// Whether messages like this one took the same time in a row; in this `epoch` too, unless `None` says that before it is
+    /// enough.
+    pub fn is_ready(&self, like: Like, epoch: Option<u32>) -> bool {
+        let is_of = |k: &Known| epoch.is_none_or(|epoch| k.epoch == epoch);
+        self.known.get(&like).is_some_and(|k| k.agreed >= AGREE && is_of(k))
     }
 
     /// Whether so many messages like this one were recalled that it is time to simulate again.
     pub fn is_stale(&self, like: Like) -> bool {
         self.known.get(&like).is_some_and(|k| k.recalled >= k.patience)
-    }
-
-    /// All messages are simulated again before they are recalled.
-    pub fn begin_epoch(&mut self) {
-        self.epoch += 1;
     }
 
     /// Recalls a message that starts `now`: what it takes, and by how much that may be wrong.
@@ -109,10 +105,9 @@ impl Memory {
         Some((known.last, known.spread))
     }
 
-    /// Learns what a simulated message took; `None` if it met others or was not left alone, so that the next one may take
+    /// Learns what a simulated message took in an `epoch`; `None` if it met others or was not left alone, so that the next one may take
     /// another time. If others were recalled before and took another time, their error is returned.
-    pub fn learn(&mut self, like: Like, taken: Option<Taken>) -> Option<Doubt> {
-        let epoch = self.epoch;
+    pub fn learn(&mut self, like: Like, taken: Option<Taken>, epoch: u32) -> Option<Doubt> {
         let Some(taken) = taken else {
             let known = self.known.get_mut(&like)?;
             known.agreed = 0;
@@ -165,13 +160,13 @@ mod tests {
             (10_013, false),
             (10_013, true),
         ] {
-            memory.learn(LIKE, taken(ns));
-            assert_eq!(memory.is_ready(LIKE, false), ready, "{ns}");
+            memory.learn(LIKE, taken(ns), 0);
+            assert_eq!(memory.is_ready(LIKE, Some(0)), ready, "{ns}");
         }
-        assert!(!memory.is_ready((ConnectionId(1), 1_001), false), "another size");
+        assert!(!memory.is_ready((ConnectionId(1), 1_001), Some(0)), "another size");
         // One that met another message ends the row.
-        memory.learn(LIKE, None);
-        assert!(!memory.is_ready(LIKE, true));
+        memory.learn(LIKE, None, 0);
+        assert!(!memory.is_ready(LIKE, None));
     }
 
     #[test]
@@ -180,31 +175,31 @@ mod tests {
         let mut memory = Memory::new(0.01);
         let with = |acks| taken(10_000).map(|t| Taken { acks, ..t });
         [0.0, 0.0, 0.0].into_iter().for_each(|acks| {
-            memory.learn(LIKE, with(acks));
+            memory.learn(LIKE, with(acks), 0);
         });
-        assert!(memory.is_ready(LIKE, false));
-        memory.learn(LIKE, with(0.002));
-        assert!(!memory.is_ready(LIKE, false));
+        assert!(memory.is_ready(LIKE, Some(0)));
+        memory.learn(LIKE, with(0.002), 0);
+        assert!(!memory.is_ready(LIKE, Some(0)));
     }
 
     #[test]
     fn recalled_messages_are_simulated_again_after_16_and_then_32() {
         let mut memory = Memory::new(0.01);
-        (0..3).for_each(|_| assert_eq!(memory.learn(LIKE, taken(10_000)), None));
-        for patience in [16, 32] {
+        (0..3).for_each(|_| assert_eq!(memory.learn(LIKE, taken(10_000), 0), None));
+        for (epoch, patience) in [(1, 16), (2, 32)] {
             for i in 0..patience {
                 assert!(!memory.is_stale(LIKE), "{i}");
                 memory.recall(LIKE, Time::from_us(100 + i));
             }
             assert!(memory.is_stale(LIKE));
             memory.begin_epoch();
-            assert!(!memory.is_ready(LIKE, false) && memory.is_ready(LIKE, true));
+            assert!(!memory.is_ready(LIKE, Some(0)) && memory.is_ready(LIKE, None));
             // 10,005 ns instead of 10,000: those that were recalled since 100 us may be wrong by 0.05 %.
-            let doubt = memory.learn(LIKE, taken(if patience == 16 { 10_005 } else { 10_000 }));
+            let doubt = memory.learn(LIKE, taken(if patience == 16 { 10_005 } else { 10_000 }), epoch);
             let doubt = doubt.expect("recalled");
             assert!((doubt.error - 5.0 / if patience == 16 { 10_000.0 } else { 10_005.0 }).abs() < 1e-4);
             assert_eq!(doubt.since, Time::from_us(100));
-            assert!(memory.is_ready(LIKE, false));
+            assert!(memory.is_ready(LIKE, Some(epoch)));
         }
     }
 }

@@ -4,16 +4,19 @@
 //! - [`traffic`] follows which messages are under way on which ports: whether data of two messages meet at a port, and how much
 //!   of a port's time ACKs of others may take.
 //! - [`memory`] has what messages took, by connection and size.
+//! - [`components`] says which connections can affect each other.
 //! - This module decides which messages are recalled, and [`hosts`] carries that out.
 //!
 //! A message is recalled if the latest ones of its connection and size agree, and nothing happened to them: no other message's data
 //! at a port of their path, no mark, no pause, no CNP, nothing sent again. Messages that share ports only with ACKs of others
-//! depend on each other a little, so all change together from being simulated to being recalled: as soon as no message is
-//! under way that is not ready, each connection changes with its next message but, where others are a message ahead, the one after
+//! depend on each other a little, so all of a component change together from being simulated to being recalled: as soon as no
+//! message of the component is under way that is not ready, each connection changes with its next message but, where others are a message ahead, the one after
 //! that. The same holds for the way back. What ACKs that were not there would have taken of a message's ports is an estimated error.
 //!
-//! As soon as data of two messages meet at a port, nothing more is recalled: how messages share a port may hang on single packets.
+//! As soon as data of two messages of a component meet at a port, none of its messages is recalled any more: how messages share a
+//! port may hang on single packets.
 
+mod components;
 mod hosts;
 mod memory;
 mod traffic;
@@ -24,6 +27,7 @@ use xoff_engine::Time;
 
 use crate::ids::{ConnectionId, FlowId};
 use crate::network::Network;
+use components::Components;
 use memory::{Like, Memory, Taken};
 use traffic::{Seen, Traffic, Way};
 
@@ -67,6 +71,12 @@ pub(crate) struct Tally {
     pub uncertain_from: Option<Time>,
 }
 
+impl Tally {
+    fn doubt(&mut self, from: Time) {
+        self.uncertain_from = Some(self.uncertain_from.map_or(from, |time| time.min(from)));
+    }
+}
+
 /// The messages of a run.
 pub(crate) struct Recall {
     tolerance: f64,
@@ -74,11 +84,9 @@ pub(crate) struct Recall {
     may: bool,
     traffic: Traffic,
     memory: Memory,
+    components: Components,
     /// By connection: number of messages that have started.
     started: Vec<u32>,
-    /// Ready messages are recalled, as soon as connections have started so many messages.
-    recalls: bool,
-    from: u32,
     /// By message under way that is recalled.
     now: HashMap<FlowId, Recalled>,
     /// By connection: what its recalled messages sent.
@@ -98,9 +106,8 @@ impl Recall {
             may: may && !counts && net.paths.next_hops.is_none(),
             traffic: Traffic::new(net),
             memory: Memory::new(tolerance),
+            components: Components::new(net, connections),
             started: vec![0; connections],
-            recalls: false,
-            from: 0,
             now: HashMap::new(),
             sent: vec![Sent::default(); connections],
             tally: Tally::default(),
@@ -140,19 +147,31 @@ impl Recall {
         (net.connections.of(flow), net.flows[flow.index()].size.unwrap_or(u64::MAX))
     }
 
-    /// All connections change their ways, each with its next message but, if others are ahead of it, the one after that.
-    fn change(&mut self, net: &Network, recalls: bool) {
-        self.recalls = recalls;
-        self.from = self.traffic.connections(net).map(|c| self.started[c.index()]).max().unwrap_or_default();
+    /// All connections of a component, which is that of `connection`, change their ways, each with its next message but, if others
+    /// are ahead of it, the one after that.
+    fn change(&mut self, net: &Network, connection: ConnectionId, recalls: bool) {
+        let all = self.traffic.connections(net).filter(|&c| self.components.is_one(c, connection));
+        let from = all.map(|c| self.started[c.index()]).max().unwrap_or_default();
+        let component = self.components.get_mut(connection);
+        (component.recalls, component.from) = (recalls, from);
     }
 
     /// A message starts; returns what it takes if it is recalled. There were `troubles` on its path so far.
     fn begin(&mut self, net: &Network, flow: FlowId, now: Time, troubles: u64) -> Option<Taken> {
-        let way = self.way(net, flow);
         let like = Self::like(net, flow);
+        if self.components.join(net, like.0) {
+            self.change(net, like.0, false);
+        }
+        let way = self.way(net, flow);
         let recalled = (way == Way::Recalled).then(|| self.memory.recall(like, now)).flatten();
         self.started[like.0.index()] += 1;
         self.traffic.begin(net, flow, now, way, troubles);
+        let component = self.components.get_mut(like.0);
+        component.unready += usize::from(way == Way::Unready);
+        component.has_recalled |= recalled.is_some();
+        if component.is_uncertain() {
+            self.tally.doubt(now);
+        }
         let (taken, spread) = recalled?;
         self.now.insert(flow, Recalled { taken, spread });
         Some(taken)
@@ -163,64 +182,86 @@ impl Recall {
         let f = &net.flows[flow.index()];
         let is_plain = f.size.is_some() && f.stop.is_none() && f.source_rate.is_none();
         let like = Self::like(net, flow);
-        if !self.may || self.met().is_some() || !is_plain || self.traffic.is_busy(like.0) {
+        let component = *self.components.get(like.0);
+        let may = self.may && !component.is_doubtful && component.met.is_none();
+        if !may || !is_plain || self.traffic.is_busy(like.0) {
             return Way::Unready;
         }
         let number = self.started[like.0.index()];
         let is_behind = |from: u32| number < from && from - number <= APART;
-        if self.recalls && !is_behind(self.from) && self.memory.is_stale(like) {
-            self.memory.begin_epoch();
-            self.change(net, false);
+        if component.recalls && !is_behind(component.from) && self.memory.is_stale(like) {
+            self.components.get_mut(like.0).epoch += 1;
+            self.change(net, like.0, false);
         }
-        if !self.memory.is_ready(like, is_behind(self.from)) {
-            if self.recalls {
-                self.change(net, false);
+        let component = *self.components.get(like.0);
+        let epoch = (!is_behind(component.from)).then_some(component.epoch);
+        if !self.memory.is_ready(like, epoch) {
+            if component.recalls {
+                self.change(net, like.0, false);
             }
             return Way::Unready;
         }
-        if !self.recalls && !self.traffic.has_unready() {
-            self.change(net, true);
+        if !component.recalls && component.unready == 0 {
+            self.change(net, like.0, true);
         }
-        if is_behind(self.from) != self.recalls { Way::Recalled } else { Way::Ready }
+        let component = self.components.get(like.0);
+        if is_behind(component.from) != component.recalls { Way::Recalled } else { Way::Ready }
+    }
+
+    /// Takes note of the meetings that are new.
+    fn note_meetings(&mut self) {
+        for (connection, at) in self.traffic.take_meetings() {
+            let component = self.components.get_mut(connection);
+            component.met = Some(component.met.map_or(at, |met| met.min(at)));
+            if component.is_uncertain() {
+                self.tally.doubt(at);
+            }
+        }
     }
 
     /// A message's last byte has arrived.
     fn deliver(&mut self, net: &Network, flow: FlowId, now: Time) {
         self.traffic.deliver(net, flow, now);
+        self.note_meetings();
     }
 
     /// A message is wholly acknowledged; with `troubles` on its path so far, and none at its sender if `was_calm`.
     fn end(&mut self, net: &Network, flow: FlowId, now: Time, troubles: u64, was_calm: bool) -> Option<Seen> {
         let seen = self.traffic.end(net, flow, now)?;
+        self.note_meetings();
+        let connection = net.connections.of(flow);
+        let component = self.components.get_mut(connection);
+        component.unready -= usize::from(seen.way == Way::Unready);
+        let epoch = component.epoch;
         let [all, missed] = seen.acks;
         if let Some(recalled) = self.now.remove(&flow) {
-            self.doubt(recalled.spread + (all - recalled.taken.acks).abs(), now);
+            self.doubt(connection, recalled.spread + (all - recalled.taken.acks).abs(), now);
             self.tally.messages += 1;
-            self.sent[net.connections.of(flow).index()].add(net, flow);
+            self.sent[connection.index()].add(net, flow);
             return Some(seen);
         }
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met && seen.troubles == troubles);
         if delivered.is_some() && missed > 0.0 {
-            self.doubt(missed, now);
+            self.doubt(connection, missed, now);
             if missed > self.memory.quota() {
                 return Some(seen);
             }
         }
         let since = |time: Time| time.saturating_sub(seen.start);
         let taken = delivered.map(|at| Taken { delivered: since(at), sent: since(now), acks: all });
-        if let Some(doubt) = self.memory.learn(Self::like(net, flow), taken) {
-            self.doubt(doubt.error, doubt.since);
+        if let Some(doubt) = self.memory.learn(Self::like(net, flow), taken, epoch) {
+            self.doubt(connection, doubt.error, doubt.since);
         }
         Some(seen)
     }
 
-    /// A message may be wrong by `error`, and others from a time on.
-    fn doubt(&mut self, error: f64, from: Time) {
+    /// A message of a connection may be wrong by `error`, and others from a time on.
+    fn doubt(&mut self, connection: ConnectionId, error: f64, from: Time) {
         self.tally.error = self.tally.error.max(error);
         if error > self.tolerance {
             // What the run cannot vouch for is not to become more.
-            self.may = false;
-            self.tally.uncertain_from = Some(self.tally.uncertain_from.map_or(from, |time| time.min(from)));
+            self.components.get_mut(connection).is_doubtful = true;
+            self.tally.doubt(from);
         }
     }
 }

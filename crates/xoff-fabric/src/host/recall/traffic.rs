@@ -69,6 +69,7 @@ struct Open {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Seen {
     pub start: Time,
+    pub way: Way,
     /// When its last byte arrived.
     pub delivered: Option<Time>,
     /// It shared a port with data of another message, or its connection.
@@ -88,11 +89,12 @@ pub(super) struct Traffic {
     open: HashMap<FlowId, Open>,
     /// By connection: number of messages under way.
     on: Vec<u32>,
-    /// Number of messages under way that are simulated, and of those that are not ready.
+    /// Number of messages under way that are simulated.
     simulated: usize,
-    unready: usize,
     /// When two messages first met.
     met: Option<Time>,
+    /// Meetings that are not taken yet: a connection, and when.
+    meetings: Vec<(ConnectionId, Time)>,
     /// Packets have no path of their own.
     by_hops: bool,
 }
@@ -116,8 +118,8 @@ impl Traffic {
             open: HashMap::new(),
             on: vec![0; net.connections.count(net.flows.len())],
             simulated: 0,
-            unready: 0,
             met: None,
+            meetings: Vec::new(),
             by_hops: net.paths.next_hops.is_some(),
         }
     }
@@ -125,11 +127,6 @@ impl Traffic {
     /// Messages are under way, and all of them are recalled.
     pub fn is_all_recalled(&self) -> bool {
         !self.open.is_empty() && self.simulated == 0
-    }
-
-    /// Messages are under way that are not ready.
-    pub fn has_unready(&self) -> bool {
-        self.unready > 0
     }
 
     /// A connection has messages under way.
@@ -142,6 +139,11 @@ impl Traffic {
         self.met
     }
 
+    /// The meetings since the last call, each by a connection, and when.
+    pub fn take_meetings(&mut self) -> Vec<(ConnectionId, Time)> {
+        std::mem::take(&mut self.meetings)
+    }
+
     /// The connections with messages under way.
     pub fn connections<'a>(&'a self, net: &'a Network) -> impl Iterator<Item = ConnectionId> + 'a {
         self.open.keys().map(|&flow| net.connections.of(flow))
@@ -151,7 +153,6 @@ impl Traffic {
     pub fn begin(&mut self, net: &Network, flow: FlowId, now: Time, way: Way, troubles: u64) {
         let connection = net.connections.of(flow);
         self.simulated += usize::from(way != Way::Recalled);
-        self.unready += usize::from(way == Way::Unready);
         let mut open = Open {
             start: now,
             way,
@@ -208,13 +209,14 @@ impl Traffic {
             let after: Time =
                 path[comer.hop..].iter().fold(Time::ZERO, |sum, &p| sum + net.topology.delay(p));
             if comer.at < now.saturating_sub(after) {
-                self.meet([flow, comer.flow], comer.at);
+                self.meet(net, [flow, comer.flow], comer.at);
             }
         }
     }
 
-    fn meet(&mut self, flows: [FlowId; 2], at: Time) {
+    fn meet(&mut self, net: &Network, flows: [FlowId; 2], at: Time) {
         self.met = Some(self.met.map_or(at, |met| met.min(at)));
+        self.meetings.push((net.connections.of(flows[0]), at));
         for flow in flows {
             if let Some(open) = self.open.get_mut(&flow) {
                 open.met = true;
@@ -227,15 +229,14 @@ impl Traffic {
         let open = self.open.remove(&flow)?;
         self.on[net.connections.of(flow).index()] -= 1;
         self.simulated -= usize::from(open.way != Way::Recalled);
-        self.unready -= usize::from(open.way == Way::Unready);
-        let Open { start, delivered, troubles, .. } = open;
+        let Open { start, way, delivered, troubles, .. } = open;
         if self.by_hops {
-            return Some(Seen { start, delivered, met: true, troubles, acks: [0.0; 2] });
+            return Some(Seen { start, way, delivered, met: true, troubles, acks: [0.0; 2] });
         }
         // One that was there at its start and still is has met it.
         let still = |other: &FlowId| self.open.get(other).is_some_and(|there| there.delivered.is_none());
         let found: Vec<FlowId> = open.found.iter().copied().filter(still).collect();
-        found.iter().for_each(|&other| self.meet([flow, other], start));
+        found.iter().for_each(|&other| self.meet(net, [flow, other], start));
         for port in net.ack_path(flow) {
             let acks = &mut self.acks[port.index()];
             acks.count_until(now);
@@ -251,7 +252,7 @@ impl Traffic {
                 *share = share.max((sum - before) as f64 / life * load);
             }
         }
-        Some(Seen { start, delivered, met: open.met || !found.is_empty(), troubles, acks })
+        Some(Seen { start, way, delivered, met: open.met || !found.is_empty(), troubles, acks })
     }
 
     /// The messages under way that are recalled, with their starts, in order of their numbers.

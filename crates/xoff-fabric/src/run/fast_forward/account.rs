@@ -130,10 +130,10 @@ impl Account {
         self.has_met
     }
 
-    /// Two messages met at a port at time `at`, after a number of `recalled` messages.
-    pub fn met(&mut self, at: Time, recalled: u64) {
+    /// Two messages met at a port at time `at`.
+    pub fn met(&mut self, at: Time) {
         self.has_met = true;
-        if self.outcome.approximate + recalled > 0 {
+        if self.outcome.approximate > 0 {
             self.doubt(at);
         }
     }

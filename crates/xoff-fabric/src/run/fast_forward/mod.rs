@@ -72,7 +72,7 @@ impl FastForward {
     pub fn outcome(mut self, recall: Option<&Recall>) -> FastForwarded {
         let recalled = recall.map_or_else(Tally::default, |recall| recall.tally());
         if let Some(at) = recall.and_then(|recall| recall.met()) {
-            self.account.met(at, recalled.messages);
+            self.account.met(at);
         }
         self.account.outcome(recalled)
     }
@@ -86,7 +86,7 @@ impl FastForward {
         }
         if let Some(recall) = partition.recall() {
             if let Some(at) = recall.met() {
-                self.account.met(at, recall.tally().messages);
+                self.account.met(at);
             }
             if recall.is_all_recalled() {
                 return self.account.recalled(reached);
@@ -95,7 +95,7 @@ impl FastForward {
         // Also ACKs that are still to come make a message that meets others: its scheme has yet to learn from them.
         let is_new = self.history.look(now, partition);
         if is_new && !self.account.has_met() && self.history.meet(partition.network()) {
-            self.account.met(reached, 0);
+            self.account.met(reached);
         }
         let held = match self.try_jump(partition, now) {
             Ok(()) => return,

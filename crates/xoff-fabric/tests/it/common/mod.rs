@@ -6,7 +6,7 @@ use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::{Flow, Network};
 use xoff_fabric::routing::{Router, Routing};
-use xoff_fabric::settings::Settings;
+use xoff_fabric::settings::{Settings, Switch};
 use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
 use xoff_fabric::{BuildError, Recording, Schedule, Simulation, network_env};
 use xoff_schemes::AnyScheme;
@@ -73,7 +73,17 @@ pub fn round_packets(
     flows: Vec<Flow>,
     schedule: Schedule,
 ) -> Result<Network, BuildError> {
-    let mut settings = Settings::default();
+    round_packets_by(Switch::default(), topology, flows, schedule)
+}
+
+/// The same with switches of one kind.
+pub fn round_packets_by(
+    switch: Switch,
+    topology: Topology,
+    flows: Vec<Flow>,
+    schedule: Schedule,
+) -> Result<Network, BuildError> {
+    let mut settings = Settings { switch, ..Settings::default() };
     settings.packets.mtu = Bytes(1_000);
     settings.packets.header = Bytes(48);
     settings.packets.ack = Bytes(50);
