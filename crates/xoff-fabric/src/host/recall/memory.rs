@@ -192,8 +192,7 @@ mod tests {
                 memory.recall(LIKE, Time::from_us(100 + i));
             }
             assert!(memory.is_stale(LIKE));
-            memory.begin_epoch();
-            assert!(!memory.is_ready(LIKE, Some(0)) && memory.is_ready(LIKE, None));
+            assert!(!memory.is_ready(LIKE, Some(epoch)) && memory.is_ready(LIKE, None));
             // 10,005 ns instead of 10,000: those that were recalled since 100 us may be wrong by 0.05 %.
             let doubt = memory.learn(LIKE, taken(if patience == 16 { 10_005 } else { 10_000 }), epoch);
             let doubt = doubt.expect("recalled");

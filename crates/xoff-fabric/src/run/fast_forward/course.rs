@@ -87,8 +87,12 @@ pub(super) fn course(looks: &[Look], i: usize, payload: u64) -> Result<Course, H
     let (first, last) = (of(&looks[0]), of(&looks[looks.len() - 1]));
     let (early, late) = looks.split_at(looks.len() / 2);
     let middle = of(&late[0]);
-    if last.repairs || last.left == 0 {
-        return Err(if last.left == 0 { Held::Completion } else { Held::Repairs });
+    if last.left == 0 {
+        return Err(Held::Completion);
+    }
+    // What is sent again counts as not sent until then, so that an earlier look may have more bytes.
+    if looks.iter().any(|look| of(look).repairs) {
+        return Err(Held::Repairs);
     }
     let sent = |a: &Pulse, b: &Pulse| (b.sent - a.sent, b.sent_at.saturating_sub(a.sent_at));
     let halves = [sent(&first, &middle), sent(&middle, &last)];
@@ -259,6 +263,12 @@ mod tests {
             course(&looks, 0, 1_000).map(|_| ()).expect_err("not steady")
         };
         assert_eq!(with(|pulse| pulse.repairs = true), Held::Repairs);
+        // At look 4 packets up to 84 are sent; those from 50 on are sent again, up to look 8, which has only 80. From look 9 on all
+        // goes on as if nothing had been.
+        let mut looks = looks(100_000);
+        looks[4].pulses[0].sent = 85_000;
+        looks[5..=8].iter_mut().for_each(|look| look.pulses[0].repairs = true);
+        assert_eq!(course(&looks, 0, 1_000).map(|_| ()), Err(Held::Repairs));
         assert_eq!(with(|pulse| pulse.left = 0), Held::Completion);
         // Three packets in a half are too few, and so are ACKs of three packets.
         assert_eq!(with(|pulse| pulse.sent = pulse.sent / 25_000 * 1_000), Held::FewPackets);
