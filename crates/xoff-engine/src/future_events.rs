@@ -168,6 +168,16 @@ impl FutureEvents {
         }
     }
 
+    /// The number of each link's FIFO that has arrivals, with the time and the argument of the first of them. Nothing in a joint
+    /// queue.
+    pub fn first_arrivals(&self) -> impl Iterator<Item = (u32, Time, u32)> {
+        let entities = match self {
+            FutureEvents::ByEntity(all) => Some(&all.entities),
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => None,
+        };
+        entities.into_iter().flat_map(EntityQueues::first_arrivals)
+    }
+
     /// Makes these events come earlier `by` a time.
     pub fn bring_forward(&mut self, by: Time, is_external: impl Fn(u32) -> bool) {
         let moved = |event: Event| match is_external(event.key) {

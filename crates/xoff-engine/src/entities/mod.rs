@@ -302,6 +302,12 @@ impl EntityQueues {
         groups.iter().flat_map(|group| &group.fifos).map(|fifo| (fifo.number, fifo.arg))
     }
 
+    /// The number of each FIFO that has arrivals, with the time and the argument of the first of them.
+    pub fn first_arrivals(&self) -> impl Iterator<Item = (u32, Time, u32)> {
+        let fifos = self.groups.iter().flat_map(|group| &group.fifos);
+        fifos.filter(|fifo| fifo.time != Time::NEVER).map(|fifo| (fifo.number, fifo.time, fifo.arg))
+    }
+
     /// What the current entity has to do next in this window. After [`Next::Nothing`] no entity is the current one.
     #[inline(always)] // runs for every event
     pub fn next_up(&mut self) -> Next {

@@ -59,11 +59,10 @@ impl<N: NicScheduler> Hosts<N> {
             self.open_receiver(ctx, connection, nic);
         }
         let Some(receiver) = self.receivers[connection.index()].as_deref_mut() else { return };
-        receiver.notification.on_request(ctx.now, wants);
-        let timer = receiver.notification.next_timer();
-        if timer < receiver.timer_at {
-            receiver.timer_at = timer;
-            ctx.schedule(node, timer.max(ctx.now), key(kind::NOTIFICATION_TIMER, connection.0), 0);
+        receiver.notification.on_request(ctx.simulated(), wants);
+        if receiver.notification.next_timer() < receiver.timer_at.saturating_add(ctx.carried) {
+            let at = receiver.set_timer(ctx);
+            ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection.0), 0);
         }
     }
 

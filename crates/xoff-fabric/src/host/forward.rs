@@ -4,6 +4,8 @@
 //! bytes that it would have sent meanwhile, off its end. A reaction point whose timers run while nothing notifies it lives
 //! through the jump by its timers and the packets that it would have sent.
 
+use std::hash::{Hash, Hasher};
+
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{ReactionPoint, Sent};
 
@@ -110,6 +112,15 @@ impl<N: NicScheduler> Hosts<N> {
         open.into_iter().filter_map(pulse).collect()
     }
 
+    /// What receivers have yet to acknowledge.
+    pub fn hash_receivers(&self, hasher: &mut impl Hasher) {
+        for (connection, receiver) in self.receivers.iter().enumerate() {
+            if let Some(receiver) = receiver {
+                (connection, receiver.unacked()).hash(hasher);
+            }
+        }
+    }
+
     /// Lets the reaction points live through the next `time` alone, by their timers and by packets at their pace. Returns
     /// the time after which the first of them states a rate or window that differs by more than `tolerance`; at most `time`.
     pub fn live_through(&mut self, ctx: &Ctx, paces: &mut [Pace], time: Time, tolerance: f64) -> Time {
@@ -118,13 +129,14 @@ impl<N: NicScheduler> Hosts<N> {
         for pace in paces.iter_mut().filter(|pace| pace.is_quiet) {
             let Some(sender) = self.senders[pace.connection.index()].as_deref_mut() else { continue };
             let reaction = &mut sender.reaction;
+            pace.lived = reached;
+            // Without a timer nothing becomes of it meanwhile, but later it may ask how long ago something was, as DCQCN does for α.
             if reaction.next_timer() == Time::NEVER {
                 continue;
             }
             let (rate, window) = (reaction.rate().bps(), reaction.window());
             let differs = |before: u64, now: u64| before.abs_diff(now) as f64 > tolerance * before as f64;
             let mut sent = 1;
-            pace.lived = reached;
             for _ in 0..MAX_TIMERS {
                 let departs = (pace.sent_at + pace.time_of(sent)).max(ctx.now);
                 let timer = reaction.next_timer();

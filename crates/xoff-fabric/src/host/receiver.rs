@@ -10,7 +10,7 @@ use super::nic::{NicId, NicScheduler};
 use super::transport::{Reception, Verdict};
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
-use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
+use crate::ids::{ConnectionId, FlowId, PortId, QueueId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::network::Network;
@@ -31,7 +31,7 @@ pub(crate) struct Receiver {
     /// Marks on that message's data packets.
     marks: Marks,
     pub(super) notification: AnyNotification,
-    /// When the event of the notification point's timer comes.
+    /// When the event of the notification point's timer comes, on the network's clock.
     pub(super) timer_at: Time,
     /// Messages that have begun to arrive and are not complete.
     open: u32,
@@ -41,6 +41,17 @@ impl Receiver {
     /// It is to notify its sender at some time.
     pub fn has_timer(&self) -> bool {
         self.notification.next_timer() != Time::NEVER
+    }
+
+    /// The notification point's timer is to come next: returns when, on the network's clock.
+    pub(super) fn set_timer(&mut self, ctx: &Ctx) -> Time {
+        self.timer_at = ctx.on_network_clock(self.notification.next_timer());
+        self.timer_at.max(ctx.now)
+    }
+
+    /// Data packets since the last ACK.
+    pub fn unacked(&self) -> u32 {
+        self.unacked
     }
 
     /// What has arrived.
@@ -113,18 +124,17 @@ impl<N: NicScheduler> Hosts<N> {
             self.open_receiver(ctx, connection, nic);
         }
         let Some(receiver) = self.receivers[connection.index()].as_deref_mut() else { return };
+        // Notification points compare times, some of them from before time was carried forward.
         let arrival = Arrival {
-            now: ctx.now,
+            now: ctx.simulated(),
             payload: u64::from(packet.payload),
             frame: u64::from(packet.size),
             mark: packet.mark,
             credit: packet.flow_count,
         };
         let cnp = receiver.notification.on_data(&arrival);
-        let timer = receiver.notification.next_timer();
-        if timer < receiver.timer_at {
-            receiver.timer_at = timer;
-            let at = timer.max(ctx.now);
+        if receiver.notification.next_timer() < receiver.timer_at.saturating_add(ctx.carried) {
+            let at = receiver.set_timer(ctx);
             let node = links.ports[ingress.index()].node;
             ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection.0), 0);
         }
@@ -305,16 +315,14 @@ impl<N: NicScheduler> Hosts<N> {
             return;
         }
         receiver.timer_at = Time::NEVER;
-        let due = receiver.notification.next_timer() <= ctx.now;
+        let now = ctx.simulated();
+        let due = receiver.notification.next_timer() <= now;
         let needs_credits = ctx.net.signals.credits.is_some();
-        let cnp = if due && !needs_credits { receiver.notification.on_timer(ctx.now) } else { None };
-        let credit = if due && needs_credits { receiver.notification.credit(ctx.now) } else { None };
-        let expected = receiver.reception.expected();
-        let (flow, next) = (receiver.flow, receiver.notification.next_timer());
-        let node: NodeId = ctx.net.ends(connection).dst;
-        if next < receiver.timer_at {
-            receiver.timer_at = next;
-            let at = next.max(ctx.now);
+        let cnp = if due && !needs_credits { receiver.notification.on_timer(now) } else { None };
+        let credit = if due && needs_credits { receiver.notification.credit(now) } else { None };
+        let (flow, expected) = (receiver.flow, receiver.reception.expected());
+        if receiver.has_timer() {
+            let (node, at) = (ctx.net.ends(connection).dst, receiver.set_timer(ctx));
             ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection.0), 0);
         }
         if let Some(cnp) = cnp {

@@ -137,6 +137,8 @@ pub(super) trait AnyPartition: Send {
     fn network(&self) -> &Arc<Network>;
     /// The connections under way.
     fn pulses(&mut self) -> Vec<Pulse>;
+    /// A number that tells the states of ports, queues and receivers apart, wherever they are in time.
+    fn signature(&self, now: Time) -> u64;
     /// The counts that a jump extrapolates.
     fn counts(&mut self) -> Vec<u64>;
     /// Follows all messages, and recalls them with errors up to `tolerance`.
@@ -443,6 +445,10 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn pulses(&mut self) -> Vec<Pulse> {
         self.pulses_now()
+    }
+
+    fn signature(&self, now: Time) -> u64 {
+        self.signature_at(now)
     }
 
     fn counts(&mut self) -> Vec<u64> {

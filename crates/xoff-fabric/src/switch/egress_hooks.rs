@@ -168,7 +168,7 @@ impl Switches {
     fn mark_now<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, egress: PortId, id: PacketId, class: u8) {
         let queue = links.queue_id(egress, class);
         let Some(detector) = self.hooks.detectors.get_mut(queue.index()) else { return };
-        let view = links.view(ctx.now, egress, class, 0);
+        let view = links.view(ctx.simulated(), egress, class, 0);
         let mark = detector.on_dequeue(&view, &packet_view(ctx, id));
         let packet = &mut ctx.packets[id];
         if mark > packet.mark {
@@ -248,7 +248,7 @@ impl Switches {
         id: PacketId,
         class: u8,
     ) {
-        let view = links.view(ctx.now, egress, class, 0);
+        let view = links.view(ctx.simulated(), egress, class, 0);
         let queue = links.queue_id(egress, class);
         if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
             detector.on_dequeue(&view, &packet_view(ctx, id));

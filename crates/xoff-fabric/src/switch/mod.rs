@@ -185,7 +185,7 @@ impl Switches {
                 }
                 Effect::Stopped(queue) => {
                     let (port, class) = (queue.port(links.priorities), links.class_of(queue));
-                    let view = links.view(ctx.now, port, class, 0);
+                    let view = links.view(ctx.simulated(), port, class, 0);
                     if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
                         detector.on_pause(&view);
                     }
@@ -214,7 +214,7 @@ impl Switches {
         let (port, class) = (queue.port(links.priorities), links.class_of(queue));
         let voqs = self.voqs.as_deref();
         if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
-            let view = links.view(ctx.now, port, class, 0);
+            let view = links.view(ctx.simulated(), port, class, 0);
             detector.on_resume(&view, &|| packets_waiting(voqs, ctx, links, port, class).len() as u64);
         }
         if ctx.probes.on_stops {

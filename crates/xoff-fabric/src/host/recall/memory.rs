@@ -1,6 +1,7 @@
 //! What messages took whose like may come again: those of one connection and one size.
 //!
-//! Messages are alike if they took the same time in a row, but for an eighth of the tolerance. A message that is recalled
+//! Messages are alike if they took the same time in a row, but for an eighth of the tolerance, and if none of those before them
+//! that were left alone took a time that differs by more than the tolerance: what was once may come again. A message that is recalled
 //! is not simulated, so after some of them the next ones are simulated again, and must still take that time: after 16 recalled
 //! messages the first time, and then after twice as many each time.
 
@@ -40,15 +41,32 @@ impl Taken {
         let by_acks = (self.acks - other.acks).abs();
         of(self.sent, other.sent).max(of(self.delivered, other.delivered)).max(by_acks)
     }
+
+    /// Each part of this one and another one by a function of both.
+    fn by(&self, other: &Taken, share: fn(f64, f64) -> f64, time: fn(Time, Time) -> Time) -> Taken {
+        Taken {
+            delivered: time(self.delivered, other.delivered),
+            sent: time(self.sent, other.sent),
+            acks: share(self.acks, other.acks),
+        }
+    }
+}
+
+impl Known {
+    /// By how much a message may differ from the last one, as far as is known.
+    fn spread(&self) -> f64 {
+        self.range.iter().map(|end| self.last.differs(end)).fold(0.0, f64::max)
+    }
 }
 
 /// What is known of messages that may be alike.
+#[derive(Clone, Copy)]
 struct Known {
     last: Taken,
     /// Simulated messages in a row that agree.
     agreed: u32,
-    /// The largest difference among them.
-    spread: f64,
+    /// The least and the most that any of them ever took.
+    range: [Taken; 2],
     /// The latest of them was simulated in this epoch.
     epoch: u32,
     /// Recalled messages since, and how many there may be.
@@ -87,7 +105,8 @@ impl Memory {
     /// enough.
     pub fn is_ready(&self, like: Like, epoch: Option<u32>) -> bool {
         let is_of = |k: &Known| epoch.is_none_or(|epoch| k.epoch == epoch);
-        self.known.get(&like).is_some_and(|k| k.agreed >= AGREE && is_of(k))
+        let is_ready = |k: &Known| k.agreed >= AGREE && is_of(k) && k.spread() <= self.quota * SHARE;
+        self.known.get(&like).is_some_and(is_ready)
     }
 
     /// Whether so many messages like this one were recalled that it is time to simulate again.
@@ -102,7 +121,7 @@ impl Memory {
             known.since = now;
         }
         known.recalled += 1;
-        Some((known.last, known.spread))
+        Some((known.last, known.spread()))
     }
 
     /// Learns what a simulated message took in an `epoch`; `None` if it met others or was not left alone, so that the next one may take
@@ -116,7 +135,7 @@ impl Memory {
         let first = Known {
             last: taken,
             agreed: 0,
-            spread: 0.0,
+            range: [taken; 2],
             epoch,
             recalled: 0,
             patience: PATIENCE,
@@ -126,13 +145,14 @@ impl Memory {
         let error = known.last.differs(&taken);
         let doubt = (known.recalled > 0).then_some(Doubt { error, since: known.since });
         if error > self.quota {
-            (known.agreed, known.spread, known.patience) = (1, 0.0, PATIENCE);
+            (known.agreed, known.patience) = (1, PATIENCE);
         } else {
             known.patience =
                 if known.recalled > 0 { known.patience.saturating_mul(2) } else { known.patience };
             known.agreed += 1;
-            known.spread = known.spread.max(error);
         }
+        known.range =
+            [known.range[0].by(&taken, f64::min, Time::min), known.range[1].by(&taken, f64::max, Time::max)];
         (known.last, known.epoch, known.recalled) = (taken, epoch, 0);
         doubt
     }
@@ -164,6 +184,19 @@ mod tests {
             assert_eq!(memory.is_ready(LIKE, Some(0)), ready, "{ns}");
         }
         assert!(!memory.is_ready((ConnectionId(1), 1_001), Some(0)), "another size");
+        // 10,200 ns are 2 % more: once a message took that long, another one may, also after three that took less.
+        for ns in [10_200, 10_000, 10_000, 10_000] {
+            memory.learn(LIKE, taken(ns), 0);
+        }
+        assert!(!memory.is_ready(LIKE, Some(0)));
+        let mut memory = Memory::new(0.02);
+        [10_150, 10_000, 10_000, 10_000].into_iter().for_each(|ns| {
+            memory.learn(LIKE, taken(ns), 0);
+        });
+        // Less than the tolerance is an estimated error.
+        assert!(memory.is_ready(LIKE, Some(0)));
+        let (_, spread) = memory.recall(LIKE, Time::ZERO).expect("known");
+        assert!((spread - 150.0 / 9_900.0).abs() < 1e-9, "{spread}");
         // One that met another message ends the row.
         memory.learn(LIKE, None, 0);
         assert!(!memory.is_ready(LIKE, None));

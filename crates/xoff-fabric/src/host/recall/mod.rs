@@ -82,6 +82,8 @@ pub(crate) struct Recall {
     tolerance: f64,
     /// Messages may be recalled.
     may: bool,
+    /// The scheme has no state that messages would change, but for what its timers do.
+    is_known: bool,
     traffic: Traffic,
     memory: Memory,
     components: Components,
@@ -104,6 +106,7 @@ impl Recall {
         Recall {
             tolerance,
             may: may && !counts && net.paths.next_hops.is_none(),
+            is_known: !signals.acks,
             traffic: Traffic::new(net),
             memory: Memory::new(tolerance),
             components: Components::new(net, connections),
@@ -169,7 +172,8 @@ impl Recall {
         let component = self.components.get_mut(like.0);
         component.unready += usize::from(way == Way::Unready);
         component.has_recalled |= recalled.is_some();
-        if component.is_uncertain() {
+        // What a scheme with a state of its own makes of messages that do not come may be more than the tolerance.
+        if component.is_uncertain() || (recalled.is_some() && !self.is_known) {
             self.tally.doubt(now);
         }
         let (taken, spread) = recalled?;

@@ -76,7 +76,7 @@ pub(super) struct Seen {
     pub met: bool,
     /// Marks and PAUSE frames on its path when it started.
     pub troubles: u64,
-    /// Share of its ports' time that ACKs may have taken, of all messages and of recalled ones.
+    /// Share of its time that ACKs may have taken: of all messages, at the port where that is most, and of recalled ones, at all ports.
     pub acks: [f64; 2],
 }
 
@@ -248,9 +248,9 @@ impl Traffic {
         for (port, before) in net.data_path(flow).iter().zip(&open.before) {
             let at = &mut self.acks[port.index()];
             at.count_until(now);
-            for (share, (sum, before)) in acks.iter_mut().zip(at.sums.iter().zip(before)) {
-                *share = share.max((sum - before) as f64 / life * load);
-            }
+            let [all, recalled] = [0, 1].map(|i| (at.sums[i] - before[i]) as f64 / life * load);
+            // Gaps that ACKs make at one port take those of the next. What is missing for a while is missing at each port.
+            acks = [acks[0].max(all), acks[1] + recalled];
         }
         Some(Seen { start, way, delivered, met: open.met || !found.is_empty(), troubles, acks })
     }

@@ -114,6 +114,11 @@ impl History {
         self.looks.len() == 1
     }
 
+    /// The run has gone on without looks: what was seen before is past.
+    pub fn forget(&mut self) {
+        self.looks.clear();
+    }
+
     /// The counts at an earlier moment, and how long ago that was.
     pub fn counts(&self, now: Time) -> Option<(Time, &[u64])> {
         let earlier = self.counts.iter().flatten().find(|(at, _)| *at < now);

@@ -1,5 +1,7 @@
 //! A jump of a partition, and what the partition tells before.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use xoff_engine::Time;
 
 use super::super::partition::Partition;
@@ -32,6 +34,33 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 
     pub(crate) fn pulses_now(&mut self) -> Vec<Pulse> {
         self.hosts.pulses(&self.ctx)
+    }
+
+    /// A number that tells apart what is on wires, waits at ports, is paused, and has come to receivers without an ACK: by the times
+    /// from `now` on, and by messages in place of packets.
+    pub(crate) fn signature_at(&self, now: Time) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for (fifo, time, first) in self.ctx.events.first_arrivals() {
+            let (mut time, mut id) = (time, first);
+            while time != Time::NEVER {
+                let packet = &self.ctx.packets[id];
+                (fifo, time.saturating_sub(now), packet.flow.0, packet.kind as u8).hash(&mut hasher);
+                (time, id) = (packet.next_at, packet.next);
+            }
+        }
+        for port in &self.links.ports {
+            (port.busy_until.saturating_sub(now), port.queued_bytes, port.backlog, port.paused)
+                .hash(&mut hasher);
+        }
+        for queue in &self.links.queues {
+            for id in queue.packets(&self.ctx.packets) {
+                let packet = &self.ctx.packets[id];
+                (packet.flow.0, packet.kind as u8, packet.size).hash(&mut hasher);
+            }
+        }
+        self.ctx.packets.live().hash(&mut hasher);
+        self.hosts.hash_receivers(&mut hasher);
+        hasher.finish()
     }
 
     /// When the next thing comes from outside the network, on the network's clock.

@@ -9,6 +9,7 @@
 //! - [`history`] looks at all connections eight times in a base RTT.
 //! - [`course`] says how fast a connection sends, whether it is steady, and how far that may be extrapolated; [`steady`] says it of
 //!   all connections.
+//! - [`trial`] tests whether the state of the whole network repeats exactly.
 //! - [`jump`] applies a jump to a partition; [`ports`] has what ports would have sent.
 //! - This module decides, and keeps an account of what was skipped and of what kept the run from skipping more.
 //!
@@ -26,6 +27,7 @@ mod history;
 mod jump;
 mod ports;
 mod steady;
+mod trial;
 
 use xoff_engine::Time;
 
@@ -35,6 +37,7 @@ use history::History;
 pub(super) use jump::Jump;
 pub(super) use ports::CarriedPorts;
 use steady::Steady;
+use trial::Repetition;
 
 use super::partition::AnyPartition;
 use super::simulation::Progress;
@@ -54,6 +57,10 @@ pub(super) struct FastForward {
     may_approximate: bool,
     history: History,
     account: Account,
+    /// The state did not repeat exactly when that was last tested.
+    inexact: Option<Inexact>,
+    /// Events that may still be handled.
+    budget: u64,
 }
 
 impl FastForward {
@@ -65,6 +72,8 @@ impl FastForward {
             may_approximate: steady::may_approximate(net),
             history: History::new(net.env.base_rtt),
             account: Account::new(tolerance),
+            inexact: None,
+            budget: 0,
         }
     }
 
@@ -116,7 +125,6 @@ impl FastForward {
         let min = self.history.spacing() * MIN_LOOKS;
         let approximates = self.may_approximate && !self.account.has_met();
         let mut steady = Steady::of(&self.history, partition.network(), self.tolerance, approximates)?;
-        let reached = now + partition.carried();
         let margin = self.history.spacing();
         let next = partition.first_external().min(self.left(partition.carried()));
         if steady.paces.is_empty() && next == Time::NEVER {
@@ -132,11 +140,24 @@ impl FastForward {
                 _ => Held::Drift,
             });
         }
-        let wanted = steady.whole_packets(wanted, approximates).ok_or(Held::Competing)?;
+        let (now, wanted) = match self.exact(partition, &mut steady, now, wanted) {
+            Exact::Repeats(now, time) => (now, time),
+            Exact::GoneOn => return Err(Held::Competing),
+            Exact::Differs if approximates => {
+                steady.is_exact = false;
+                (now, steady.whole_packets(wanted).ok_or(Held::Competing)?)
+            }
+            Exact::Differs => return Err(Held::Competing),
+        };
+        if wanted < min {
+            return Err(Held::NextEvent);
+        }
         if steady.error(wanted) > self.tolerance {
             return Err(Held::Drift);
         }
+        let reached = now + partition.carried();
         let time = partition.live_through(now, &mut steady.paces, wanted, self.tolerance / 4.0);
+        steady.is_exact &= time == wanted;
         let error = steady.error(time);
         let packets = self.history.packets(&steady.paces, time);
         let counts = self.history.counts(now);
@@ -152,6 +173,57 @@ impl FastForward {
     }
 }
 
+/// Whether the state of the network repeats exactly.
+enum Exact {
+    /// It does: a jump begins at a time on the network's clock, to which the run has gone on to see it, and has a length.
+    Repeats(Time, Time),
+    /// It does not, as far as is known.
+    Differs,
+    /// It did not, and the run has gone on to see it.
+    GoneOn,
+}
+
+/// A state that did not repeat exactly.
+#[derive(Clone, Copy)]
+struct Inexact {
+    version: [u64; 3],
+    /// When to test again, after this wait.
+    until: Time,
+    wait: Time,
+}
+
+impl FastForward {
+    /// Whether the state repeats exactly, and so may be carried forward by at most `wanted` from `now` on.
+    fn exact(
+        &mut self,
+        partition: &mut dyn AnyPartition,
+        steady: &mut Steady,
+        now: Time,
+        wanted: Time,
+    ) -> Exact {
+        let version = partition.version();
+        let known = self.inexact.filter(|known| known.version == version);
+        if !steady.is_exact || known.is_some_and(|known| now < known.until) {
+            return Exact::Differs;
+        }
+        // To see it takes half of the time at most.
+        let Some(shortest) = steady.period(partition.network(), wanted / (2 * trial::PERIODS)) else {
+            return Exact::Differs;
+        };
+        if let Some(Repetition { now: then, period }) =
+            trial::repeats(partition, steady, now, shortest, self.budget)
+        {
+            let left = wanted.saturating_sub(then - now);
+            return Exact::Repeats(then, Time(left.0 / period.0 * period.0));
+        }
+        // What was seen before is past.
+        self.history.forget();
+        let wait = known.map_or(self.history.spacing() * 4, |known| known.wait + known.wait);
+        self.inexact = Some(Inexact { version, until: now + wait, wait });
+        Exact::GoneOn
+    }
+}
+
 /// Runs the only partition through windows until there is a reason to stop, and fast-forwards it.
 pub(super) fn alone(
     partition: &mut dyn AnyPartition,
@@ -160,6 +232,7 @@ pub(super) fn alone(
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> End {
     loop {
+        forward.budget = windows.budget(&partition.totals());
         forward.step(partition, windows.limit());
         let totals = partition.totals();
         let limit = match windows.next(&totals) {

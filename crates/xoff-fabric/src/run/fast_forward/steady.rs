@@ -126,21 +126,31 @@ impl Steady {
         Ok(steady)
     }
 
-    /// A time of at most `time` in which each message sends whole packets, or at least the one that completes first. `None` if
-    /// not all of them would send whole packets, and connections compete or an approximation is not allowed.
-    pub fn whole_packets(&mut self, time: Time, approximates: bool) -> Option<Time> {
-        let period = self.paces.iter().try_fold(1, |all, pace| {
-            let period = pace.time.0 / gcd(pace.time.0, pace.packets);
-            (all / gcd(all, period)).checked_mul(period).filter(|&period| period <= time.0)
-        });
-        match (period, self.paces.get(self.first)) {
-            (Some(period), _) => Some(Time(time.0 / period * period)),
-            (None, _) if self.competes || !approximates => None,
-            (None, Some(pace)) => {
-                self.is_exact = false;
-                Some(pace.time_of((pace.packets_in(time)).saturating_sub(1)))
-            }
-            (None, None) => Some(time),
+    /// The shortest time in which each connection sends whole packets, for whole ACKs, and updates of credits come as often; `None`
+    /// if that is more than `most`.
+    pub fn period(&self, net: &Network, most: Time) -> Option<Time> {
+        let acks = u64::from(net.settings.host.ack_every.max(1));
+        let of = |pace: &Pace| {
+            // So many packets take a whole number of picoseconds.
+            let whole = pace.packets / gcd(pace.time.0, pace.packets);
+            let packets = whole / gcd(whole, acks) * acks;
+            packets.checked_mul(pace.time.0).map(|time| time / pace.packets.max(1))
+        };
+        let updates = net.settings.flow_control.update_period().map(|period| Some(period.0));
+        let all = self.paces.iter().map(of).chain(updates);
+        let common = |all: u64, period: Option<u64>| {
+            let period = period?.max(1);
+            (all / gcd(all, period)).checked_mul(period).filter(|&period| period <= most.0)
+        };
+        all.into_iter().try_fold(1, common).map(Time)
+    }
+
+    /// A time of at most `time` in which the message that completes first sends whole packets. `None` if connections compete.
+    pub fn whole_packets(&self, time: Time) -> Option<Time> {
+        match self.paces.get(self.first) {
+            _ if self.competes => None,
+            Some(pace) => Some(pace.time_of((pace.packets_in(time)).saturating_sub(1))),
+            None => Some(time),
         }
     }
 

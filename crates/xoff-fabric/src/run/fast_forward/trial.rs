@@ -1,0 +1,96 @@
+//! Whether the state of a network repeats exactly.
+//!
+//! Equal intervals between packets say little of how packets of several connections and their ACKs follow each other. So before an
+//! exact jump the run goes on for one period, and for another, and at the end of each compares the network with what it was at the
+//! beginning: when each connection last sent and got an ACK, what is in flight, what waits at each port, which of its bytes are
+//! sent, and what receivers have yet to acknowledge. If all is the same but for a shift in time and whole packets, everything that
+//! follows is the same too.
+
+use xoff_engine::Time;
+
+use super::super::partition::AnyPartition;
+use super::steady::Steady;
+use crate::host::forward::Pulse;
+
+/// A state may repeat only after several of the shortest periods, as when connections take turns.
+pub(super) const PERIODS: u64 = 6;
+
+/// The state of a network at a moment, but for its time.
+#[derive(PartialEq)]
+struct State {
+    version: [u64; 3],
+    /// By connection under way.
+    phases: Vec<Phase>,
+    /// Of ports, queues and receivers.
+    signature: u64,
+}
+
+/// Where a connection is in what it repeats.
+#[derive(PartialEq)]
+struct Phase {
+    in_flight: u64,
+    sent_ago: Time,
+    acked_ago: Time,
+    rate: xoff_engine::Rate,
+    window: u64,
+    notified: u32,
+    repairs: bool,
+}
+
+impl State {
+    fn of(partition: &dyn AnyPartition, pulses: &[Pulse], now: Time) -> State {
+        let phase = |pulse: &Pulse| Phase {
+            in_flight: pulse.sent.saturating_sub(pulse.acked),
+            sent_ago: now.saturating_sub(pulse.sent_at),
+            acked_ago: now.saturating_sub(pulse.acked_at),
+            rate: pulse.rate,
+            window: pulse.window,
+            notified: pulse.notified,
+            repairs: pulse.repairs,
+        };
+        State {
+            version: partition.version(),
+            phases: pulses.iter().map(phase).collect(),
+            signature: partition.signature(now),
+        }
+    }
+}
+
+/// A state that repeats.
+pub(super) struct Repetition {
+    /// The time to which the run has gone on, on the network's clock.
+    pub now: Time,
+    pub period: Time,
+}
+
+/// Lets a run go on from `now` for some periods of at least `shortest`, in which nothing but the network changes anything, and returns
+/// how the state repeats. The paces in `steady` are then those of the later time.
+pub(super) fn repeats(
+    partition: &mut dyn AnyPartition,
+    steady: &mut Steady,
+    now: Time,
+    shortest: Time,
+    budget: u64,
+) -> Option<Repetition> {
+    let before = partition.pulses();
+    let first = State::of(partition, &before, now);
+    for periods in 1..=PERIODS {
+        let (period, then) = (shortest * periods, now + shortest * periods);
+        partition.run_until(then, budget);
+        let after = partition.pulses();
+        let is_whole = |((a, b), pace): ((&Pulse, &Pulse), &crate::host::forward::Pace)| {
+            let bytes = pace.packets_in(period) * partition.network().wire.payload;
+            a.connection == b.connection && a.flow == b.flow && b.sent.checked_sub(a.sent) == Some(bytes)
+        };
+        let is_same = before.len() == after.len()
+            && before.iter().zip(&after).zip(&steady.paces).all(is_whole)
+            && State::of(partition, &after, then) == first;
+        if is_same {
+            for (pace, pulse) in steady.paces.iter_mut().zip(&after) {
+                pace.sent_at = pulse.sent_at;
+            }
+            return Some(Repetition { now: then, period });
+        }
+    }
+    None
+}
