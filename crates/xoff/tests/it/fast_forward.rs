@@ -253,6 +253,78 @@ fn probes_and_jumps_exclude_each_other() {
     assert!(error.expect_err("refused").to_string().contains("probes"));
 }
 
+/// Scenarios of which random runs had exact jumps that were not: by how many packets ACKs are due, when credits are updated, and how
+/// long ago a flow was last cut and notified was not as without the jumps, and later messages took up to three times as long.
+const EXACT: [(&str, &str); 3] = [
+    (
+        "data and ACKs of both ways share links, an ACK for four packets",
+        r#"topology = { name = "fat_tree", k = 4, rate = "100Gbps", delay = "500ns" }
+scheme = { name = "dcqcn" }
+flow_control = { name = "pfc", alpha = 0.25 }
+switch = { buffer = "9MB" }
+host = { ack_every = 4 }
+[[traffic]]
+pattern = "allreduce"
+algorithm = "halving_doubling"
+hosts = ["host12..host15"]
+size = "18293218B"
+repetitions = 2"#,
+    ),
+    (
+        "credits are updated from time to time",
+        r#"topology = { name = "fat_tree", k = 4, rate = "40Gbps", delay = "100ns" }
+scheme = { name = "dcqcn" }
+flow_control = { name = "cbfc" }
+[[traffic]]
+pattern = "incast"
+senders = ["host10", "host6", "host5"]
+receiver = "host1"
+size = "4420B"
+every = "225us"
+repeat = 8
+[[traffic]]
+pattern = "flow"
+src = "host1"
+dst = "host12"
+size = "623873B""#,
+    ),
+    (
+        "connections are cut and notified before and after a jump",
+        r#"topology = { name = "star", hosts = 8, rate = "100Gbps", delay = "500ns" }
+scheme = { name = "dcqcn" }
+flow_control = { name = "pfc" }
+[[traffic]]
+pattern = "incast"
+senders = ["host1", "host2", "host3"]
+receiver = "host0"
+size = "250KB"
+every = "1500us"
+repeat = 3
+connection = "per_pair"
+[[traffic]]
+pattern = "flow"
+src = "host4"
+dst = "host5"
+size = "60MB""#,
+    ),
+];
+
+#[test]
+fn exact_jumps_change_no_message_by_a_picosecond() {
+    for (what, text) in EXACT {
+        let text = format!("record = {{ pauses = false }}\n{text}");
+        let (plain, fast) = (run(&text, ""), run(&text, FAST));
+        let [a, b] = [&plain, &fast].map(|output| numbers(table(output, "flows"), "fct_ps"));
+        assert_eq!(a, b, "{what}");
+        let all = &fast.manifest["fast_forward"];
+        assert!(all["jumps"].as_u64() > Some(1), "{what}: {all}");
+        assert_eq!(
+            (&all["approximate_jumps"], &all["uncertain_from_ps"]),
+            (&0.into(), &serde_json::Value::Null)
+        );
+    }
+}
+
 #[test]
 fn long_collectives_recall_most_messages() {
     // Two rings of four hosts, each 7 times 6 phases of 500 KB: 42 messages a connection, of which 3 are simulated, and one

@@ -36,26 +36,14 @@ pub(crate) struct Taken {
 
 impl Taken {
     /// How much another message's time differs, relative to this one's.
-    fn differs(&self, other: &Taken) -> f64 {
+    fn time_differs(&self, other: [Time; 2]) -> f64 {
         let of = |a: Time, b: Time| a.0.abs_diff(b.0) as f64 / a.0.max(1) as f64;
-        let by_acks = (self.acks - other.acks).abs();
-        of(self.sent, other.sent).max(of(self.delivered, other.delivered)).max(by_acks)
+        of(self.delivered, other[0]).max(of(self.sent, other[1]))
     }
 
-    /// Each part of this one and another one by a function of both.
-    fn by(&self, other: &Taken, share: fn(f64, f64) -> f64, time: fn(Time, Time) -> Time) -> Taken {
-        Taken {
-            delivered: time(self.delivered, other.delivered),
-            sent: time(self.sent, other.sent),
-            acks: share(self.acks, other.acks),
-        }
-    }
-}
-
-impl Known {
-    /// By how much a message may differ from the last one, as far as is known.
-    fn spread(&self) -> f64 {
-        self.range.iter().map(|end| self.last.differs(end)).fold(0.0, f64::max)
+    /// How much another message's time differs, and how much that may be due to other ACKs.
+    fn differs(&self, other: &Taken) -> f64 {
+        self.time_differs([other.delivered, other.sent]).max((self.acks - other.acks).abs())
     }
 }
 
@@ -65,8 +53,9 @@ struct Known {
     last: Taken,
     /// Simulated messages in a row that agree.
     agreed: u32,
-    /// The least and the most that any of them ever took.
-    range: [Taken; 2],
+    /// The least and the most time that any of them ever took until it was delivered, and until it was acknowledged.
+    least: [Time; 2],
+    most: [Time; 2],
     /// The latest of them was simulated in this epoch.
     epoch: u32,
     /// Recalled messages since, and how many there may be.
@@ -74,6 +63,13 @@ struct Known {
     patience: u32,
     /// When the first of those started.
     since: Time,
+}
+
+impl Known {
+    /// By how much a message's time may differ from the last one's, as far as is known.
+    fn spread(&self) -> f64 {
+        [self.least, self.most].iter().map(|times| self.last.time_differs(*times)).fold(0.0, f64::max)
+    }
 }
 
 /// What messages took. Once messages have been recalled for long, an epoch of their component ends: all must be simulated again.
@@ -135,7 +131,8 @@ impl Memory {
         let first = Known {
             last: taken,
             agreed: 0,
-            range: [taken; 2],
+            least: [taken.delivered, taken.sent],
+            most: [taken.delivered, taken.sent],
             epoch,
             recalled: 0,
             patience: PATIENCE,
@@ -151,8 +148,10 @@ impl Memory {
                 if known.recalled > 0 { known.patience.saturating_mul(2) } else { known.patience };
             known.agreed += 1;
         }
-        known.range =
-            [known.range[0].by(&taken, f64::min, Time::min), known.range[1].by(&taken, f64::max, Time::max)];
+        for (end, time) in [taken.delivered, taken.sent].into_iter().enumerate() {
+            known.least[end] = known.least[end].min(time);
+            known.most[end] = known.most[end].max(time);
+        }
         (known.last, known.epoch, known.recalled) = (taken, epoch, 0);
         doubt
     }

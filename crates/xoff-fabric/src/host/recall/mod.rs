@@ -246,7 +246,7 @@ impl Recall {
         }
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met && seen.troubles == troubles);
         if delivered.is_some() && missed > 0.0 {
-            self.doubt(connection, missed, now);
+            self.doubt(connection, seen.missed, now);
             if missed > self.memory.quota() {
                 return Some(seen);
             }

@@ -76,8 +76,10 @@ pub(super) struct Seen {
     pub met: bool,
     /// Marks and PAUSE frames on its path when it started.
     pub troubles: u64,
-    /// Share of its time that ACKs may have taken: of all messages, at the port where that is most, and of recalled ones, at all ports.
+    /// Share of its time that ACKs of all messages, and of recalled ones, may have taken at the port where that is most.
     pub acks: [f64; 2],
+    /// Share of its time that it would have waited for ACKs of recalled messages, and its last ACK for data.
+    pub missed: f64,
 }
 
 /// All messages under way.
@@ -231,12 +233,17 @@ impl Traffic {
         self.simulated -= usize::from(open.way != Way::Recalled);
         let Open { start, way, delivered, troubles, .. } = open;
         if self.by_hops {
-            return Some(Seen { start, way, delivered, met: true, troubles, acks: [0.0; 2] });
+            return Some(Seen { start, way, delivered, met: true, troubles, acks: [0.0; 2], missed: 0.0 });
         }
         // One that was there at its start and still is has met it.
         let still = |other: &FlowId| self.open.get(other).is_some_and(|there| there.delivered.is_none());
         let found: Vec<FlowId> = open.found.iter().copied().filter(still).collect();
         found.iter().for_each(|&other| self.meet(net, [flow, other], start));
+        // Where data of a recalled message would be, the last ACK might have waited for a frame.
+        let is_recalled = |other: &FlowId| self.open.get(other).is_some_and(|o| o.way == Way::Recalled);
+        let waits = net.ack_path(flow).iter().filter(|port| self.data[port.index()].iter().any(is_recalled));
+        let frame = net.wire.frame();
+        let waits: Time = waits.fold(Time::ZERO, |sum, &p| sum + net.topology.rate(p).serialization(frame));
         for port in net.ack_path(flow) {
             let acks = &mut self.acks[port.index()];
             acks.count_until(now);
@@ -244,15 +251,18 @@ impl Traffic {
             acks.recalled -= u32::from(open.way == Way::Recalled);
         }
         let (life, load) = (now.saturating_sub(start).0.max(1) as f64, ack_load(net, flow));
-        let mut acks = [0.0_f64; 2];
+        // ACKs at one port go into the gaps in the data that ACKs at another one make, once these gaps have come there.
+        let at_first = net.env.base_rtt.0 as f64 / life * load;
+        let (mut acks, mut sum) = ([0.0_f64; 2], 0.0);
         for (port, before) in net.data_path(flow).iter().zip(&open.before) {
             let at = &mut self.acks[port.index()];
             at.count_until(now);
-            let [all, recalled] = [0, 1].map(|i| (at.sums[i] - before[i]) as f64 / life * load);
-            // Gaps that ACKs make at one port take those of the next. What is missing for a while is missing at each port.
-            acks = [acks[0].max(all), acks[1] + recalled];
+            let shares = [0, 1].map(|i| (at.sums[i] - before[i]) as f64 / life * load);
+            acks = [acks[0].max(shares[0]), acks[1].max(shares[1])];
+            sum += shares[1].min(at_first);
         }
-        Some(Seen { start, way, delivered, met: open.met || !found.is_empty(), troubles, acks })
+        let missed = acks[1] + sum - acks[1].min(at_first) + waits.0 as f64 / life;
+        Some(Seen { start, way, delivered, met: open.met || !found.is_empty(), troubles, acks, missed })
     }
 
     /// The messages under way that are recalled, with their starts, in order of their numbers.
