@@ -3,11 +3,11 @@
 //! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, ACKs of 50 B take 4 ns, and each link has 1 us.
 
 use crate::common::{chain, endless, flow, round_packets, scheme, simulate, star};
-use xoff_engine::{Rate, Time};
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::network::{Flow, Schedule};
 use xoff_fabric::run::fast_forward::Held;
-use xoff_fabric::settings::Settings;
+use xoff_fabric::settings::{Host, Settings};
 use xoff_fabric::{Recording, Simulation, Stop};
 
 const TOLERANCE: f64 = 0.01;
@@ -56,6 +56,31 @@ fn a_message_alone_ends_to_the_picosecond() {
     assert!(all.error == 0.0 && all.approximate == 0 && all.uncertain_from.is_none(), "{all:?}");
     // Four events a packet would be more than four million.
     assert!(sim.counters().events < 5_000, "{} events", sim.counters().events);
+}
+
+#[test]
+fn a_jump_begins_once_the_state_was_seen_to_repeat() {
+    // Looks are at whole microseconds. What repeats is a packet each 80 ns with its ACK or, with an ACK for five packets, all of them
+    // in 400 ns: so much later a jump begins, and of so much it is a multiple.
+    for (acks, period) in [(1, 80_000), (5, 400_000)] {
+        let mut settings =
+            Settings { host: Host { ack_every: acks, ..Host::default() }, ..Settings::default() };
+        settings.packets.mtu = Bytes(1_000);
+        settings.packets.header = Bytes(48);
+        settings.packets.ack = Bytes(50);
+        settings.packets.gap = Bytes(0);
+        let none = scheme("none", serde_json::json!({}), Time::from_us(1));
+        let flows = vec![flow(0, 1, 10_000_000)];
+        let mut sim = simulate(star(&[0, 0]), settings, none, flows, Recording::default(), None);
+        sim.fast_forward(TOLERANCE);
+        sim.run(&mut |_| true).expect("no loss");
+        let spans = &sim.forwarded().expect("fast-forwarded").spans;
+        assert!(!spans.is_empty());
+        for span in spans {
+            assert_eq!((span.start.0 % 1_000_000, span.length.0 % period), (period, 0), "{span:?}");
+        }
+        assert_eq!(fct(&sim, 0), alone(10_000_000));
+    }
 }
 
 #[test]

@@ -255,7 +255,7 @@ fn probes_and_jumps_exclude_each_other() {
 
 /// Scenarios of which random runs had exact jumps that were not: by how many packets ACKs are due, when credits are updated, and how
 /// long ago a flow was last cut and notified was not as without the jumps, and later messages took up to three times as long.
-const EXACT: [(&str, &str); 3] = [
+const EXACT: [(&str, &str); 4] = [
     (
         "data and ACKs of both ways share links, an ACK for four packets",
         r#"topology = { name = "fat_tree", k = 4, rate = "100Gbps", delay = "500ns" }
@@ -289,7 +289,7 @@ dst = "host12"
 size = "623873B""#,
     ),
     (
-        "connections are cut and notified before and after a jump",
+        "rates have recovered from cuts before a jump, and are cut again after it",
         r#"topology = { name = "star", hosts = 8, rate = "100Gbps", delay = "500ns" }
 scheme = { name = "dcqcn" }
 flow_control = { name = "pfc" }
@@ -300,6 +300,25 @@ receiver = "host0"
 size = "250KB"
 every = "1500us"
 repeat = 3
+connection = "per_pair"
+[[traffic]]
+pattern = "flow"
+src = "host4"
+dst = "host5"
+size = "60MB""#,
+    ),
+    (
+        "receivers notify a sender before a jump, and soon after it on the network's clock",
+        r#"topology = { name = "star", hosts = 8, rate = "100Gbps", delay = "500ns" }
+scheme = { name = "dcqcn" }
+flow_control = { name = "pfc" }
+[[traffic]]
+pattern = "incast"
+senders = ["host1", "host2", "host3"]
+receiver = "host0"
+size = "240KB"
+every = "567us"
+repeat = 5
 connection = "per_pair"
 [[traffic]]
 pattern = "flow"
