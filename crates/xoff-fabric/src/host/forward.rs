@@ -42,6 +42,8 @@ pub(crate) struct Pulse {
     pub has_timer: bool,
     /// Packets are sent again, or an earlier message is not wholly acknowledged.
     pub repairs: bool,
+    /// Its source has made more than it has sent.
+    pub is_behind: bool,
 }
 
 /// How fast a steady connection sends.
@@ -107,6 +109,7 @@ impl<N: NicScheduler> Hosts<N> {
                 has_timer: sender.reaction.next_timer() != Time::NEVER,
                 notified: sender.reaction.notified(),
                 repairs,
+                is_behind: !sender.message.is_ready() && sender.data_ready_at() <= sender.pacing.last_start(),
             })
         };
         open.into_iter().filter_map(pulse).collect()
@@ -125,15 +128,18 @@ impl<N: NicScheduler> Hosts<N> {
     /// the time after which the first of them states a rate or window that differs by more than `tolerance`; at most `time`.
     pub fn live_through(&mut self, ctx: &Ctx, paces: &mut [Pace], time: Time, tolerance: f64) -> Time {
         let (payload, frame) = (ctx.net.wire.payload, ctx.net.wire.frame());
-        let mut reached = time;
+        let (mut reached, mut has_timer) = (time, Vec::new());
         for pace in paces.iter_mut().filter(|pace| pace.is_quiet) {
-            let Some(sender) = self.senders[pace.connection.index()].as_deref_mut() else { continue };
+            let Some(sender) = self.senders[pace.connection.index()].as_deref_mut() else {
+                has_timer.push(true);
+                continue;
+            };
             let reaction = &mut sender.reaction;
-            pace.lived = reached;
-            // Without a timer nothing becomes of it meanwhile, but later it may ask how long ago something was, as DCQCN does for α.
+            has_timer.push(reaction.next_timer() != Time::NEVER);
             if reaction.next_timer() == Time::NEVER {
                 continue;
             }
+            pace.lived = reached;
             let (rate, window) = (reaction.rate().bps(), reaction.window());
             let differs = |before: u64, now: u64| before.abs_diff(now) as f64 > tolerance * before as f64;
             let mut sent = 1;
@@ -156,6 +162,10 @@ impl<N: NicScheduler> Hosts<N> {
                     break;
                 }
             }
+        }
+        // A point without a timer does nothing meanwhile, but may ask later how long ago something was, as DCQCN's does for α.
+        for (pace, has_timer) in paces.iter_mut().filter(|pace| pace.is_quiet).zip(has_timer) {
+            pace.lived = if has_timer { pace.lived } else { reached };
         }
         reached
     }

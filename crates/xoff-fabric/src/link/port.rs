@@ -168,6 +168,11 @@ impl Port {
         self.recent_max_bytes = self.queued_bytes;
     }
 
+    /// Whose turn is next among classes, and whether an event will let the port send.
+    pub fn turn(&self) -> (u8, bool) {
+        (self.turn, self.armed)
+    }
+
     /// Classes that have packets and may send.
     #[inline]
     pub fn sendable(&self) -> u16 {

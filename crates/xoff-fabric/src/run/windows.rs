@@ -249,7 +249,7 @@ impl Windows {
 
     /// Number of events after which a partition may stop in the next window: they exceed the limit of events.
     pub fn budget(&self, totals: &Totals) -> u64 {
-        (self.bounds.max_events - totals.events).saturating_add(1)
+        self.bounds.max_events.saturating_sub(totals.events).saturating_add(1)
     }
 
     /// Whether it is time for a report of progress.

@@ -85,6 +85,26 @@ fn a_message_that_comes_when_the_last_byte_has_left_meets_nobody() {
 }
 
 #[test]
+fn a_message_behind_a_recalled_one_is_uncertain() {
+    // Another message on the connection starts at 5.5 ms, while the sixth one is recalled: it should wait for 0.52 ms, but there are
+    // no packets to wait for.
+    let count = 12;
+    let start = Time::from_us(5_500);
+    let mut flows = vec![flow(0, 1, SIZE); count];
+    flows.push(Flow { start, ..flow(0, 1, 952) });
+    let after = |f: u32| Dependency { on: Milestone::Sent(f), then: Waiter::Flow(f + 1), delay: Time::ZERO };
+    let connections = vec![Some(0); flows.len()];
+    let schedule =
+        Schedule { dependencies: (0..11).map(after).collect(), connections, ..Schedule::default() };
+    let net = round_packets(star(&[0, 0]), flows, schedule).expect("a network");
+    let mut sim = Simulation::new(net, None, Recording::default(), None);
+    sim.fast_forward(0.01);
+    sim.run(&mut |_| true).expect("no loss");
+    assert_eq!(recalled(&sim), [3, 4, 5]);
+    assert_eq!(sim.forwarded().expect("fast-forwarded").uncertain_from, Some(start));
+}
+
+#[test]
 fn acks_that_are_not_there_are_an_error() {
     // Host 1 sends 6,250 packets to host 0, while the sixth message is recalled, whose ACKs of 50 B for each 1,000 B would
     // have taken 5 % of its ports: more than the tolerance, so that the run vouches only for what was over before. At the second
@@ -95,8 +115,8 @@ fn acks_that_are_not_there_are_an_error() {
     let all = sim.forwarded().expect("fast-forwarded");
     let expected = 0.05 * (1.0 + 4.168 / 504.088) + 0.16 / 504.088;
     assert!((all.error - expected).abs() < 1e-12, "{}", all.error);
-    let end = sim.records().flows[12].fct.expect("complete") + start;
-    assert_eq!(all.uncertain_from, Some(end));
+    // The sixth message, which began at 5 x 1,004.088 us, would have met ACKs too.
+    assert_eq!(all.uncertain_from, Some(ALONE * 5));
     // Nothing more is recalled.
     assert_eq!(recalled(&sim), [3, 4, 5]);
 }

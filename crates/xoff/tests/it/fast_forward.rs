@@ -345,6 +345,41 @@ fn exact_jumps_change_no_message_by_a_picosecond() {
 }
 
 #[test]
+fn a_jump_does_not_outlast_what_a_source_has_made() {
+    // The source makes 20 Gbps of payload, and shares the port of 40 Gbps for 0.5 ms, so that it falls behind by the headers. It
+    // catches up at 40 Gbps, and then has 20 Gbps again: 7.5 MB in 3 ms, and the rest of a packet.
+    let text = r#"topology = { name = "star", hosts = 6, rate = "40Gbps", delay = "500ns" }
+scheme = { name = "none" }
+flow_control = { name = "pfc" }
+record = { pauses = false }
+[[traffic]]
+pattern = "flow"
+src = "host0"
+dst = "host1"
+rate = "20Gbps"
+stop = "3000us"
+[[traffic]]
+pattern = "flow"
+src = "host0"
+dst = "host2"
+stop = "500us""#;
+    let (plain, fast) = (run(text, ""), run(text, FAST));
+    let bytes = |output: &Output| numbers(table(output, "flows"), "acked_bytes");
+    assert!((7_500_000..7_504_000).contains(&bytes(&plain)[0]));
+    assert_eq!(bytes(&plain), bytes(&fast));
+    assert_eq!(numbers(table(&plain, "flows"), "fct_ps"), numbers(table(&fast, "flows"), "fct_ps"));
+    assert!(fast.manifest["fast_forward"]["skipped_ps"].as_u64() > Some(2_000_000_000));
+}
+
+#[test]
+fn the_limit_of_events_holds() {
+    let text = text(TOPOLOGIES[0], "none", "pfc", &[(0, 1, 20_000, 0)]);
+    let text = format!("{text}\n[run]\n{FAST}\nmax_events = 37\n");
+    let error = run_on(Threads::UpTo(1), &scenario(&text), &mut |_| true).map(|_| ()).expect_err("too many");
+    assert!(error.to_string().contains("more than 37 events"), "{error}");
+}
+
+#[test]
 fn long_collectives_recall_most_messages() {
     // Two rings of four hosts, each 7 times 6 phases of 500 KB: 42 messages a connection, of which 3 are simulated, and one
     // or two more after 16.

@@ -41,12 +41,14 @@ impl Component {
     }
 
     fn with(self, other: Component) -> Component {
+        let recalls = self.recalls & other.recalls;
         Component {
             met: [self.met, other.met].into_iter().flatten().min(),
             has_recalled: self.has_recalled | other.has_recalled,
             is_doubtful: self.is_doubtful | other.is_doubtful,
-            recalls: self.recalls & other.recalls,
-            from: self.from.max(other.from),
+            recalls,
+            // Where one recalled messages and the other did not, none recalls any.
+            from: if recalls { self.from.max(other.from) } else { 0 },
             epoch: self.epoch.max(other.epoch),
             unready: self.unready + other.unready,
         }
@@ -130,12 +132,10 @@ impl Components {
         self.sets.equiv(a.0, b.0)
     }
 
-    /// A message of a connection starts: whatever has passed its ports before is of its component. Returns whether components
-    /// of which some recalled messages and others did not have become one.
-    pub fn join(&mut self, net: &Network, connection: ConnectionId) -> bool {
-        let mut differ = false;
+    /// A message of a connection starts: whatever has passed its ports before is of its component.
+    pub fn join(&mut self, net: &Network, connection: ConnectionId) {
         if std::mem::replace(&mut self.joined[connection.index()], true) {
-            return differ;
+            return;
         }
         let flow = net.connections.first_message(connection);
         let ports = net.topology.ports() as usize;
@@ -149,21 +149,19 @@ impl Components {
             };
             let before = std::mem::replace(&mut self.seen[place], connection.0);
             if before != NOBODY {
-                differ |= self.unite(before, connection.0);
+                self.unite(before, connection.0);
             }
         }
-        differ
     }
 
-    /// Makes one component of two; returns whether one recalled messages and the other did not.
-    fn unite(&mut self, a: u32, b: u32) -> bool {
+    /// Makes one component of two.
+    fn unite(&mut self, a: u32, b: u32) {
         let [a, b] = [a, b].map(|connection| self.sets.find_mut(connection));
         if !self.sets.union(a, b) {
-            return false;
+            return;
         }
         let [one, other] = [a, b].map(|place| self.of[place as usize]);
         let place = self.sets.find_mut(a) as usize;
         self.of[place] = one.with(other);
-        one.recalls != other.recalls
     }
 }

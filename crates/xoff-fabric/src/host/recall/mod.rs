@@ -162,9 +162,9 @@ impl Recall {
     /// A message starts; returns what it takes if it is recalled. There were `troubles` on its path so far.
     fn begin(&mut self, net: &Network, flow: FlowId, now: Time, troubles: u64) -> Option<Taken> {
         let like = Self::like(net, flow);
-        if self.components.join(net, like.0) {
-            self.change(net, like.0, false);
-        }
+        self.components.join(net, like.0);
+        // The message is to wait behind the one under way, of which there are no packets if that one is recalled.
+        let overtakes = self.traffic.is_recalling(net, like.0);
         let way = self.way(net, flow);
         let recalled = (way == Way::Recalled).then(|| self.memory.recall(like, now)).flatten();
         self.started[like.0.index()] += 1;
@@ -172,8 +172,9 @@ impl Recall {
         let component = self.components.get_mut(like.0);
         component.unready += usize::from(way == Way::Unready);
         component.has_recalled |= recalled.is_some();
+        component.is_doubtful |= overtakes;
         // What a scheme with a state of its own makes of messages that do not come may be more than the tolerance.
-        if component.is_uncertain() || (recalled.is_some() && !self.is_known) {
+        if overtakes || component.is_uncertain() || (recalled.is_some() && !self.is_known) {
             self.tally.doubt(now);
         }
         let (taken, spread) = recalled?;
@@ -239,14 +240,19 @@ impl Recall {
         let epoch = component.epoch;
         let [all, missed] = seen.acks;
         if let Some(recalled) = self.now.remove(&flow) {
-            self.doubt(connection, recalled.spread + (all - recalled.taken.acks).abs(), now);
+            self.doubt(connection, recalled.spread + (all - recalled.taken.acks).abs(), seen.start);
             self.tally.messages += 1;
             self.sent[connection.index()].add(net, flow);
             return Some(seen);
         }
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met && seen.troubles == troubles);
-        if delivered.is_some() && missed > 0.0 {
-            self.doubt(connection, seen.missed, now);
+        if delivered.is_none() && seen.missed > 0.0 {
+            // Marks, pauses and losses may hang on the ACKs that were not there.
+            self.components.get_mut(connection).is_doubtful = true;
+            self.tally.doubt(seen.start);
+        }
+        if delivered.is_some() && seen.missed > 0.0 {
+            self.doubt(connection, seen.missed, seen.start);
             if missed > self.memory.quota() {
                 return Some(seen);
             }

@@ -136,6 +136,14 @@ impl Traffic {
         self.on[connection.index()] > 0
     }
 
+    /// Whether a connection has a message under way that is recalled.
+    pub fn is_recalling(&self, net: &Network, connection: ConnectionId) -> bool {
+        let is_it = |(&flow, open): (&FlowId, &Open)| {
+            open.way == Way::Recalled && net.connections.of(flow) == connection
+        };
+        self.is_busy(connection) && self.open.iter().any(is_it)
+    }
+
     /// When two messages first met.
     pub fn met(&self) -> Option<Time> {
         self.met

@@ -90,6 +90,10 @@ pub(super) fn course(looks: &[Look], i: usize, payload: u64) -> Result<Course, H
     if last.left == 0 {
         return Err(Held::Completion);
     }
+    // A source's backlog comes to an end, and with it the pace.
+    if looks.iter().any(|look| of(look).is_behind) {
+        return Err(Held::Drift);
+    }
     // What is sent again counts as not sent until then, so that an earlier look may have more bytes.
     if looks.iter().any(|look| of(look).repairs) {
         return Err(Held::Repairs);
@@ -182,6 +186,7 @@ mod tests {
                 notified: 0,
                 has_timer: false,
                 repairs: false,
+                is_behind: false,
             };
             Look { at: Time::from_us(i), pulses: vec![pulse] }
         };
@@ -270,6 +275,7 @@ mod tests {
         looks[5..=8].iter_mut().for_each(|look| look.pulses[0].repairs = true);
         assert_eq!(course(&looks, 0, 1_000).map(|_| ()), Err(Held::Repairs));
         assert_eq!(with(|pulse| pulse.left = 0), Held::Completion);
+        assert_eq!(with(|pulse| pulse.is_behind = true), Held::Drift);
         // Three packets in a half are too few, and so are ACKs of three packets.
         assert_eq!(with(|pulse| pulse.sent = pulse.sent / 25_000 * 1_000), Held::FewPackets);
         assert_eq!(with(|pulse| pulse.acked = pulse.acked / 50_000 * 1_000), Held::FewPackets);

@@ -49,8 +49,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             }
         }
         for port in &self.links.ports {
-            (port.busy_until.saturating_sub(now), port.queued_bytes, port.backlog, port.paused)
-                .hash(&mut hasher);
+            (port.busy_until.saturating_sub(now), port.queued_bytes, port.backlog).hash(&mut hasher);
+            (port.paused, port.turn()).hash(&mut hasher);
         }
         for queue in &self.links.queues {
             for id in queue.packets(&self.ctx.packets) {

@@ -157,7 +157,11 @@ impl FastForward {
         }
         let reached = now + partition.carried();
         let time = partition.live_through(now, &mut steady.paces, wanted, self.tolerance / 4.0);
-        steady.is_exact &= time == wanted;
+        if steady.is_exact && time < wanted {
+            // A point changed its rate on the way, so that the jump is no whole number of periods.
+            steady.is_exact = false;
+            self.account.doubt(reached);
+        }
         let error = steady.error(time);
         let packets = self.history.packets(&steady.paces, time);
         let counts = self.history.counts(now);
@@ -175,11 +179,11 @@ impl FastForward {
 
 /// Whether the state of the network repeats exactly.
 enum Exact {
-    /// It does: a jump begins at a time on the network's clock, to which the run has gone on to see it, and has a length.
+    /// The state repeats: a jump begins at a time on the network's clock, to which the run has gone on to see that, and has a length.
     Repeats(Time, Time),
-    /// It does not, as far as is known.
+    /// The state does not repeat, as far as is known.
     Differs,
-    /// It did not, and the run has gone on to see it.
+    /// The state did not repeat, and the run has gone on to see that.
     GoneOn,
 }
 
@@ -206,7 +210,7 @@ impl FastForward {
         if !steady.is_exact || known.is_some_and(|known| now < known.until) {
             return Exact::Differs;
         }
-        // To see it takes half of the time at most.
+        // The test takes half of the time at most.
         let Some(shortest) = steady.period(partition.network(), wanted / (2 * trial::PERIODS)) else {
             return Exact::Differs;
         };

@@ -3,7 +3,7 @@
 //! Equal intervals between packets say little of how packets of several connections and their ACKs follow each other. So before an
 //! exact jump the run goes on for one period, and for another, and at the end of each compares the network with what it was at the
 //! beginning: when each connection last sent and got an ACK, what is in flight, what waits at each port, which of its bytes are
-//! sent, and what receivers have yet to acknowledge. If all is the same but for a shift in time and whole packets, everything that
+//! sent, what receivers have yet to acknowledge, and whose turn it is. If all is the same but for a shift in time and whole packets, everything that
 //! follows is the same too.
 
 use xoff_engine::Time;
@@ -74,9 +74,13 @@ pub(super) fn repeats(
 ) -> Option<Repetition> {
     let before = partition.pulses();
     let first = State::of(partition, &before, now);
+    let most = partition.totals().events.saturating_add(budget);
     for periods in 1..=PERIODS {
         let (period, then) = (shortest * periods, now + shortest * periods);
-        partition.run_until(then, budget);
+        partition.run_until(then, most.saturating_sub(partition.totals().events));
+        if partition.totals().next < then + partition.carried() {
+            return None; // the run has come to its limit of events
+        }
         let after = partition.pulses();
         let is_whole = |((a, b), pace): ((&Pulse, &Pulse), &crate::host::forward::Pace)| {
             let bytes = pace.packets_in(period) * partition.network().wire.payload;
@@ -85,7 +89,7 @@ pub(super) fn repeats(
         let is_same = before.len() == after.len()
             && before.iter().zip(&after).zip(&steady.paces).all(is_whole)
             && State::of(partition, &after, then) == first;
-        if is_same {
+        if is_same && !partition.holds_times() {
             for (pace, pulse) in steady.paces.iter_mut().zip(&after) {
                 pace.sent_at = pulse.sent_at;
             }
