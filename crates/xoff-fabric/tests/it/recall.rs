@@ -10,19 +10,24 @@ use xoff_fabric::network::dependencies::{Dependency, Milestone, Waiter};
 use xoff_fabric::network::{Flow, Schedule};
 use xoff_fabric::{Recording, Simulation};
 
-const SIZE: u64 = 12_500 * 952;
-const ALONE: Time = Time(1_004_088_000);
+pub const SIZE: u64 = 12_500 * 952;
+pub const ALONE: Time = Time(1_004_088_000);
+
+/// Each of `count` messages starts with the last ACK of the one before.
+pub fn one_after_the_other(count: u32) -> Vec<Dependency> {
+    let after =
+        |then| Dependency { on: Milestone::Sent(then - 1), then: Waiter::Flow(then), delay: Time::ZERO };
+    (1..count).map(after).collect()
+}
 
 /// A run with `count` messages from host 0 to host 1 on one connection, each after the last ACK of the one before, and
 /// others on connections of their own.
 fn chain(count: u32, others: &[Flow], recording: Recording, duration: Option<Time>) -> Simulation {
     let mut flows = vec![flow(0, 1, SIZE); count as usize];
-    let after = |f: u32| Dependency { on: Milestone::Sent(f), then: Waiter::Flow(f + 1), delay: Time::ZERO };
     let mut connections = vec![Some(0); flows.len()];
     flows.extend(others);
     connections.resize(flows.len(), None);
-    let schedule =
-        Schedule { dependencies: (0..count - 1).map(after).collect(), connections, ..Schedule::default() };
+    let schedule = Schedule { dependencies: one_after_the_other(count), connections, ..Schedule::default() };
     let net = round_packets(star(&[0, 0, 0]), flows, schedule).expect("a network");
     let mut sim = Simulation::new(net, None, recording, duration);
     sim.fast_forward(0.01);
@@ -30,7 +35,8 @@ fn chain(count: u32, others: &[Flow], recording: Recording, duration: Option<Tim
     sim
 }
 
-fn recalled(sim: &Simulation) -> Vec<usize> {
+/// The messages that were recalled.
+pub fn recalled(sim: &Simulation) -> Vec<usize> {
     let flows = sim.records().flows.iter().enumerate();
     flows.filter(|(_, flow)| flow.recalled).map(|(number, _)| number).collect()
 }
@@ -92,10 +98,8 @@ fn a_message_behind_a_recalled_one_is_uncertain() {
     let start = Time::from_us(5_500);
     let mut flows = vec![flow(0, 1, SIZE); count];
     flows.push(Flow { start, ..flow(0, 1, 952) });
-    let after = |f: u32| Dependency { on: Milestone::Sent(f), then: Waiter::Flow(f + 1), delay: Time::ZERO };
     let connections = vec![Some(0); flows.len()];
-    let schedule =
-        Schedule { dependencies: (0..11).map(after).collect(), connections, ..Schedule::default() };
+    let schedule = Schedule { dependencies: one_after_the_other(12), connections, ..Schedule::default() };
     let net = round_packets(star(&[0, 0]), flows, schedule).expect("a network");
     let mut sim = Simulation::new(net, None, Recording::default(), None);
     sim.fast_forward(0.01);

@@ -4,19 +4,14 @@
 //! ([`super::recall`]). Hosts 2 and 3 send to host 4, and meet at the port to host 4.
 
 use crate::common::{flow, round_packets, round_packets_by, star};
+use crate::recall::{ALONE, SIZE, one_after_the_other, recalled};
 use xoff_engine::{Bytes, Time};
 use xoff_fabric::network::dependencies::{Dependency, Milestone, Waiter};
 use xoff_fabric::network::{Flow, Schedule};
 use xoff_fabric::settings::Switch;
 use xoff_fabric::{Recording, Simulation};
 
-const SIZE: u64 = 12_500 * 952;
-const ALONE: Time = Time(1_004_088_000);
 const COUNT: usize = 30;
-
-fn after(message: u32, then: u32) -> Dependency {
-    Dependency { on: Milestone::Sent(message), then: Waiter::Flow(then), delay: Time::ZERO }
-}
 
 /// A fast run of host 0's messages and the `others`, which are messages 30 and 31, with `more` dependencies.
 fn fast(others: [Flow; 2], more: &[Dependency], switch: Switch) -> Simulation {
@@ -24,7 +19,7 @@ fn fast(others: [Flow; 2], more: &[Dependency], switch: Switch) -> Simulation {
     flows.extend(others);
     let mut connections = vec![Some(0); COUNT];
     connections.resize(flows.len(), None);
-    let mut dependencies: Vec<Dependency> = (1..COUNT as u32).map(|then| after(then - 1, then)).collect();
+    let mut dependencies = one_after_the_other(COUNT as u32);
     dependencies.extend(more);
     let schedule = Schedule { dependencies, connections, anywhere: true, ..Schedule::default() };
     let net = round_packets_by(switch, star(&[0; 5]), flows, schedule).expect("a network");
@@ -32,11 +27,6 @@ fn fast(others: [Flow; 2], more: &[Dependency], switch: Switch) -> Simulation {
     sim.fast_forward(0.01);
     sim.run(&mut |_| true).expect("no loss");
     sim
-}
-
-fn recalled(sim: &Simulation) -> Vec<usize> {
-    let flows = sim.records().flows.iter().enumerate();
-    flows.filter(|(_, flow)| flow.recalled).map(|(number, _)| number).collect()
 }
 
 /// When a run says that it is uncertain.
@@ -66,7 +56,8 @@ fn messages_that_wait_for_others_are_of_their_component() {
     // Host 2 starts when message 7 is acknowledged, at 8 x 1,004.088 us = 8,032.704 us, as does message 8 before it. Host 3's
     // message comes to their port at 8,041 us. How the two share the port hangs on when host 2 began, and so on recalled messages.
     let others = [flow(2, 4, SIZE), Flow { start: Time::from_us(8_040), ..flow(3, 4, SIZE) }];
-    let sim = fast(others, &[after(7, 30)], Switch::default());
+    let after = Dependency { on: Milestone::Sent(7), then: Waiter::Flow(30), delay: Time::ZERO };
+    let sim = fast(others, &[after], Switch::default());
     assert_eq!(uncertain(&sim), Some(Time::from_us(8_041)));
     assert_eq!(recalled(&sim), (3..=8).collect::<Vec<_>>());
 }

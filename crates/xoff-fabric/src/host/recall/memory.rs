@@ -48,12 +48,11 @@ impl Taken {
 }
 
 /// What is known of messages that may be alike.
-#[derive(Clone, Copy)]
 struct Known {
     last: Taken,
     /// Simulated messages in a row that agree.
     agreed: u32,
-    /// The least and the most time that any of them ever took until it was delivered, and until it was acknowledged.
+    /// The least and the most time that a message like these ever took until its delivery, and until its last ACK.
     least: [Time; 2],
     most: [Time; 2],
     /// The latest of them was simulated in this epoch.

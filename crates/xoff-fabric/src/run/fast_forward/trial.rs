@@ -6,11 +6,11 @@
 //! sent, what receivers have yet to acknowledge, and whose turn it is. If all is the same but for a shift in time and whole packets, everything that
 //! follows is the same too.
 
-use xoff_engine::Time;
+use xoff_engine::{Rate, Time};
 
 use super::super::partition::AnyPartition;
 use super::steady::Steady;
-use crate::host::forward::Pulse;
+use crate::host::forward::{Pace, Pulse};
 
 /// A state may repeat only after several of the shortest periods, as when connections take turns.
 pub(super) const PERIODS: u64 = 6;
@@ -31,7 +31,7 @@ struct Phase {
     in_flight: u64,
     sent_ago: Time,
     acked_ago: Time,
-    rate: xoff_engine::Rate,
+    rate: Rate,
     window: u64,
     notified: u32,
     repairs: bool,
@@ -82,7 +82,7 @@ pub(super) fn repeats(
             return None; // the run has come to its limit of events
         }
         let after = partition.pulses();
-        let is_whole = |((a, b), pace): ((&Pulse, &Pulse), &crate::host::forward::Pace)| {
+        let is_whole = |((a, b), pace): ((&Pulse, &Pulse), &Pace)| {
             let bytes = pace.packets_in(period) * partition.network().wire.payload;
             a.connection == b.connection && a.flow == b.flow && b.sent.checked_sub(a.sent) == Some(bytes)
         };
