@@ -35,8 +35,9 @@ impl<N: NicScheduler> Hosts<N> {
     /// Begins the steps of the partition's hosts that wait for nothing.
     pub fn begin_steps(&mut self, ctx: &mut Ctx) {
         let net = ctx.net.clone();
-        let steps = (0..).zip(net.dependencies.steps());
-        let own: Vec<u32> = steps.filter(|(_, step)| ctx.boundary.owns(step.host)).map(|(n, _)| n).collect();
+        let (steps, flows) = ((0..).zip(net.dependencies.steps()), net.dependencies.flows() as usize);
+        let is_own = |number: u32, host| ctx.boundary.owns_item(flows + number as usize, host);
+        let own: Vec<u32> = steps.filter(|(n, step)| is_own(*n, step.host)).map(|(n, _)| n).collect();
         self.with_program(ctx, |all, program, effects| program.begin(all, own.into_iter(), effects));
     }
 

@@ -162,7 +162,9 @@ pub(crate) fn await_flow(ctx: &mut Ctx, first: FlowId) {
     let net = &ctx.net;
     let flows = net.flows[..net.planned].iter().enumerate().skip(first.index());
     let waits = |flow| net.dependencies.flow_waits(flow);
-    let next = flows.map(|(i, f)| (FlowId::at(i), f)).find(|(i, f)| ctx.boundary.owns(f.src) && !waits(*i));
+    let next = flows
+        .map(|(i, f)| (FlowId::at(i), f))
+        .find(|(i, f)| ctx.boundary.owns_item(i.index(), f.src) && !waits(*i));
     if let Some((number, flow)) = next {
         ctx.events.push_start(flow.start.saturating_sub(ctx.carried), key(kind::FLOW_START, number.0));
     }

@@ -269,7 +269,7 @@ impl Dependencies {
         }
     }
 
-    /// By flow: a number that it shares with all flows that it waits for or that wait for it, by however many others. Empty if
+    /// By flow, then step: a number that it shares with all that it waits for or that wait for it, by however many others. Empty if
     /// nothing waits.
     pub(crate) fn components(&self) -> Vec<u32> {
         let mut sets = UnionFind::<u32>::new(self.waits.len());
@@ -291,9 +291,7 @@ impl Dependencies {
                 sets.union(before, step);
             }
         }
-        let mut all = sets.into_labeling();
-        all.truncate(self.flows as usize);
-        all
+        sets.into_labeling()
     }
 
     /// The number of a milestone.

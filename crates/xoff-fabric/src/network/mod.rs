@@ -35,7 +35,7 @@ use crate::packet::Packet;
 use crate::path::routing::{Lanes, NextHops};
 use crate::path::topology::{NodeKind, Topology};
 pub use crate::settings::WireSizes;
-use crate::settings::{BaseRtt, Settings, Transport};
+use crate::settings::{BaseRtt, FlowControl, Settings, Transport};
 use dependencies::Dependencies;
 use unloaded::UnloadedFlow;
 
@@ -162,6 +162,12 @@ impl Network {
         self.loses
             || (self.paths.next_hops.is_some()
                 && !matches!(self.settings.host.transport, Transport::Unordered | Transport::Uet))
+    }
+
+    /// Whether what passes one port of a switch may change what the switch does at another one: they share its memory.
+    pub(crate) fn shares_memory(&self) -> bool {
+        let dynamic = matches!(&self.settings.flow_control, FlowControl::Pfc(pfc) if pfc.alpha.is_some());
+        dynamic || self.settings.lossy || self.settings.switch.buffer.is_some()
     }
 
     /// The data priority of a flow's traffic, whatever lanes it takes.

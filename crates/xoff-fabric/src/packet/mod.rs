@@ -10,7 +10,7 @@ mod pool;
 mod transit;
 pub(crate) mod way;
 
-pub(crate) use boundary::{Boundary, PartitionId};
+pub(crate) use boundary::{Boundary, PartitionId, Share};
 pub use class::{CONTROL, DATA, MAC_CONTROL, MAX_PRIORITIES};
 pub(crate) use loads::Loads;
 pub use pool::Packets;

@@ -11,9 +11,11 @@ use std::sync::Arc;
 
 use xoff_engine::Time;
 
+use super::division::Division;
 use super::windows::GRID;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::Network;
+use crate::observe::Recording;
 use crate::packet::PartitionId;
 use crate::settings::{NicTimer, Order, Transport};
 
@@ -28,6 +30,8 @@ pub struct Cut {
     cost: f64,
     /// Whether a run begins on one thread, and takes the others to it once it is known how long an event takes alone.
     begins_alone: bool,
+    /// If all partitions have all nodes: how they divide the messages.
+    division: Option<Arc<Division>>,
 }
 
 // Times on a core of 2024, in seconds: of a packet's arrival at a node, of a packet that crosses to another partition, of a
@@ -54,7 +58,20 @@ impl Cut {
             lookahead: Time::NEVER,
             cost: 0.0,
             begins_alone: true,
+            division: None,
         }
+    }
+
+    /// All nodes in each partition, which divide the messages into parts that cannot affect each other; `None` if there is only one.
+    pub(super) fn by_messages(net: &Network, recording: &Recording) -> Option<Cut> {
+        let division = Division::of(net, recording)?;
+        let partitions = division.parts();
+        Some(Cut { partitions, division: Some(Arc::new(division)), ..Cut::single(net) })
+    }
+
+    /// How partitions that have all nodes divide the messages.
+    pub(super) fn division(&self) -> Option<&Arc<Division>> {
+        self.division.as_ref()
     }
 
     /// The best cut into up to `partitions` partitions; fewer if fewer groups of switches may be separated.
@@ -121,9 +138,14 @@ impl Cut {
         self.partition_of.clone()
     }
 
-    /// The partition that a node is in.
+    /// The partition that a node is in; the first one if all partitions have all nodes.
     pub fn partition_of(&self, node: NodeId) -> usize {
         usize::from(self.partition_of[node.index()])
+    }
+
+    /// The partition in which packets pass a port of a node.
+    pub(super) fn partition_of_port(&self, port: PortId, node: NodeId) -> usize {
+        self.division.as_ref().map_or_else(|| self.partition_of(node), |division| division.part_of_port(port))
     }
 }
 
@@ -413,6 +435,14 @@ impl Atoms {
         let windows = load.span.ps().div_ceil(GRID.ps()) * GRID.ps().div_ceil(lookahead.ps());
         let cost =
             busiest.fold(0.0, f64::max) * UNEVENNESS + windows as f64 * WINDOW + partitions as f64 * THREAD;
-        Some(Cut { partition_of: partition_of.into(), partitions, lookahead, cost, begins_alone: false })
+        let division = None;
+        Some(Cut {
+            partition_of: partition_of.into(),
+            partitions,
+            lookahead,
+            cost,
+            begins_alone: false,
+            division,
+        })
     }
 }

@@ -3,10 +3,12 @@
 //! A run is compiled for its flow control and its kind of NIC ([`Partition`] is generic over both), so that there is no
 //! dispatch for each packet; only [`partitions`] chooses the two. The room may touch all other rooms.
 
+mod apart;
 mod assemble;
 pub mod buffer_sizing;
 mod critical_path;
 mod cut;
+mod division;
 mod event_loop;
 pub mod fast_forward;
 mod faults;

@@ -30,8 +30,9 @@ use crate::link::llr::RetryCounts;
 use crate::link::port::Port;
 use crate::network::dependencies::Milestone;
 use crate::network::{BuildError, Network};
+use crate::observe::deadlock::deadlock;
 use crate::observe::{Counters, Failure, Probe, Probes, Recording, Records};
-use crate::packet::{Boundary, Loads, Packets, PartitionId, Transit};
+use crate::packet::{Boundary, Loads, Packets, PartitionId, Share, Transit};
 use crate::settings::Order;
 use crate::switch::{Marking, Switches};
 
@@ -119,6 +120,8 @@ pub(super) trait AnyPartition: Send {
     fn data_in_network(&self) -> u64;
     /// For each packet in a switch's memory: the ingress queue that it is charged to and its egress queue.
     fn charged(&self) -> Vec<(QueueId, QueueId)>;
+    /// Whether ports of the partition, which has all nodes, wait for each other for ever.
+    fn is_deadlocked(&self) -> bool;
     /// Whether an egress queue is stopped and the other end, in the partition `there`, has no room.
     fn is_held(&self, queue: QueueId, there: &dyn AnyPartition) -> bool;
     /// Both ends' credits of an egress queue, whose other end is in the partition `there`; `None` without credits.
@@ -143,6 +146,8 @@ pub(super) trait AnyPartition: Send {
     fn counts(&mut self) -> Vec<u64>;
     /// Follows all messages, and recalls them with errors up to `tolerance`.
     fn follow_messages(&mut self, tolerance: f64);
+    /// The messages of the partition, if partitions have all nodes and divide the messages.
+    fn share(&self) -> Option<&Share>;
     /// The run's messages, if they are followed.
     fn recall(&self) -> Option<&Recall>;
     /// When the next thing comes from outside the network, on the network's clock.
@@ -154,6 +159,27 @@ pub(super) trait AnyPartition: Send {
     fn jump(&mut self, jump: &Jump<'_>);
     /// The partition itself.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// The egress ports that wait for each other for ever, in a network in `partitions`, of which `of` gives that of a port.
+pub(super) fn deadlocked<'a>(
+    net: &Network,
+    partitions: &[&'a dyn AnyPartition],
+    of: &dyn Fn(PortId) -> &'a dyn AnyPartition,
+) -> Vec<PortId> {
+    let priorities = usize::from(net.settings.switch.priorities);
+    let is_held = |queue: QueueId| {
+        let port = queue.port(priorities);
+        of(port).is_held(queue, of(port.peer()))
+    };
+    let queues = net.topology.ports() * priorities as u32;
+    let held: Vec<bool> = (0..queues).map(|queue| is_held(QueueId(queue))).collect();
+    if !held.contains(&true) {
+        return Vec::new();
+    }
+    let charged: Vec<_> = partitions.iter().flat_map(|partition| partition.charged()).collect();
+    let is_shared = net.settings.flow_control.shared_credits() > 0;
+    deadlock(held, &charged, priorities, is_shared)
 }
 
 /// Pending events of the `owned` nodes: by node if each link has a delay of at least [`MIN_WINDOW`], else in one queue.
@@ -187,10 +213,11 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         number: PartitionId,
     ) -> Self {
         let topology = &net.topology;
-        let owned = |node: NodeId| cut.partition_of(node) == usize::from(number);
+        let division = cut.division();
+        let owned = |node: NodeId| division.is_some() || cut.partition_of(node) == usize::from(number);
         let own_ports: Vec<PortId> = topology.port_ids().filter(|&p| owned(topology.node_of(p))).collect();
         let hosts = net.topology.hosts().into_iter().filter(|&host| owned(host)).count();
-        let room = hosts.saturating_mul(PACKETS_OF_HOST);
+        let room = hosts.saturating_mul(PACKETS_OF_HOST) / division.map_or(1, |division| division.parts());
         let mut packets = match net.signals.int {
             IntPath::Off => Packets::new(room),
             _ => {
@@ -208,7 +235,14 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         links.add_wire_hooks(probes.on_wire);
         links.tells_stops |= probes.on_flows || marking.detector.is_some();
         let switches = Switches::new(net, marking, &probes, &links, owned);
-        let outboxes = (0..cut.partitions()).map(|_| packets.transit()).collect();
+        // Partitions that divide the messages send each other nothing, and each takes itself for the only one.
+        let others = if division.is_some() { 1 } else { cut.partitions() };
+        let boundary = Boundary {
+            number: if division.is_some() { 0 } else { number },
+            partition_of: cut.by_node(),
+            outboxes: (0..others).map(|_| packets.transit()).collect(),
+            share: division.map(|division| division.share(number)),
+        };
         let mut partition = Partition {
             links,
             switches,
@@ -226,7 +260,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                 packets,
                 probes,
                 counters: Counters::default(),
-                boundary: Boundary { number, partition_of: cut.by_node(), outboxes },
+                boundary,
                 failure: None,
                 halts: false,
             },
@@ -412,6 +446,10 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.switches.charged(&self.ctx, &self.links, &self.own_ports)
     }
 
+    fn is_deadlocked(&self) -> bool {
+        !deadlocked(&self.ctx.net, &[self], &|_| self).is_empty()
+    }
+
     fn is_held(&self, queue: QueueId, there: &dyn AnyPartition) -> bool {
         let Some(there) = there.as_any().downcast_ref::<Self>() else { return false };
         self.links.stops[queue.index()].is_stopped()
@@ -461,6 +499,10 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         // Samples look at messages under way, and updates of credits are counted.
         let may = self.ctx.probes.records.recording.interval.is_none() && !C::HAS_CREDITS;
         self.hosts.follow_messages(&self.ctx, tolerance, may);
+    }
+
+    fn share(&self) -> Option<&Share> {
+        self.ctx.boundary.share.as_ref()
     }
 
     fn recall(&self) -> Option<&Recall> {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_schemes::detector::AnyDetector;
 
+use super::apart::{Ends, Outcome, apart};
 use super::critical_path::CriticalPath;
 use super::cut::Cut;
 use super::fast_forward::{self, FastForward, FastForwarded};
 use super::pace::Pace;
-use super::partition::AnyPartition;
+use super::partition::{AnyPartition, deadlocked};
 use super::partitions;
 use super::patience::{patience, settled_at};
 use super::threads::{alone, in_turn, together};
@@ -20,7 +21,6 @@ use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
 use crate::link::llr::RetryCounts;
 use crate::link::port::Port;
 use crate::network::Network;
-use crate::observe::deadlock::deadlock;
 use crate::observe::{Counters, Failure, Probe, Recording, Records};
 
 /// How far a run is.
@@ -77,6 +77,9 @@ pub struct Simulation {
     records: Records,
     pub(super) max_packets_in_flight: u32,
     critical_path: Option<CriticalPath>,
+    /// Maximum number of threads.
+    threads: usize,
+    detector: Option<AnyDetector>,
     /// The tolerance of a run that is fast-forwarded.
     tolerance: Option<f64>,
     forwarded: Option<FastForwarded>,
@@ -118,6 +121,8 @@ impl Simulation {
             records: Records::default(),
             max_packets_in_flight: 0,
             critical_path: None,
+            threads: usize::MAX,
+            detector: detector.cloned(),
             tolerance: None,
             forwarded: None,
         }
@@ -129,6 +134,11 @@ impl Simulation {
     /// # Errors
     /// [`Failure`] if the run cannot go on: a packet is lost in a lossless network, a scheme fails, or no thread can start.
     pub fn run(&mut self, on_progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Stop, Failure> {
+        if let Some(tolerance) = self.tolerance
+            && let Some(stop) = self.run_apart(tolerance, on_progress)?
+        {
+            return Ok(stop);
+        }
         let end = self.duration.map_or(Time::NEVER, |d| d.saturating_add(Time(1)));
         let mut windows = Windows::new(Bounds {
             lookahead: self.cut.lookahead(),
@@ -143,7 +153,8 @@ impl Simulation {
         if let (Some(tolerance), [only]) = (self.tolerance, &mut self.partitions[..]) {
             only.follow_messages(tolerance);
         }
-        let mut forward = self.tolerance.map(|tolerance| FastForward::new(tolerance, end, self.network()));
+        let mut forward =
+            self.tolerance.map(|tolerance| FastForward::new(tolerance, end, &*self.partitions[0]));
         let stop = loop {
             let end = match (&mut self.partitions[..], &mut self.critical_path, &mut forward) {
                 ([only], _, Some(forward)) => {
@@ -241,10 +252,46 @@ impl Simulation {
     }
 
     /// Fast-forwards the run over its steady states, with errors of completion times up to `tolerance`: see
-    /// [`crate::run::fast_forward`]. Only a simulation on one partition is fast-forwarded, and only with records of flows,
-    /// totals and samples.
-    pub fn fast_forward(&mut self, tolerance: f64) {
-        self.tolerance = Some(tolerance);
+    /// [`crate::run::fast_forward`]. Only a simulation on one partition is fast-forwarded, only with records of flows,
+    /// totals and samples, and without probes. Where messages are of several parts that cannot affect each other, each part is
+    /// fast-forwarded by itself, on up to `threads` threads. Call this before the run.
+    pub fn fast_forward(&mut self, tolerance: f64, threads: usize) {
+        (self.tolerance, self.threads) = (Some(tolerance), threads.max(1));
+        let net = self.shared_network();
+        let cut = Cut::by_messages(&net, &self.recording).filter(|_| self.partitions.len() == 1);
+        if let Some(cut) = cut {
+            self.divide(&net, cut);
+        }
+    }
+
+    fn divide(&mut self, net: &Arc<Network>, cut: Cut) {
+        self.partitions = partitions(net, self.detector.as_ref(), &self.recording, &cut);
+        self.cut = Arc::new(cut);
+    }
+
+    /// Runs the parts of a run, each by itself; `None` if it is to be simulated as a whole.
+    fn run_apart(
+        &mut self,
+        tolerance: f64,
+        on_progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Option<Stop>, Failure> {
+        let Some(division) = self.cut.division().cloned() else { return Ok(None) };
+        let ends = Ends {
+            with_flows: self.stops_with_flows,
+            duration: self.duration,
+            max_events: self.max_events,
+            max_rows: self.max_rows,
+        };
+        let outcome = apart(&mut self.partitions, &division, self.threads, tolerance, ends, on_progress)?;
+        let Some(Outcome { stop, now, forwarded, max_in_flight }) = outcome else {
+            let net = self.shared_network();
+            let single = Cut::single(&net);
+            self.divide(&net, single);
+            return Ok(None);
+        };
+        (self.now, self.forwarded, self.max_packets_in_flight) = (now, Some(forwarded), max_in_flight);
+        self.close();
+        Ok(Some(stop))
     }
 
     /// What was skipped; `None` before the end of the run, and if it was not fast-forwarded.
@@ -276,19 +323,8 @@ impl Simulation {
     /// The egress ports that wait for each other for ever; empty if there is no deadlock. First come the ports of a circle,
     /// each waiting for the next and the last for the first, then the others, ascending.
     pub fn deadlock(&self) -> Vec<PortId> {
-        let priorities = usize::from(self.network().settings.switch.priorities);
-        let is_held = |queue: QueueId| {
-            let port = queue.port(priorities);
-            self.partition(port).is_held(queue, self.partition(port.peer()))
-        };
-        let queues = self.network().topology.ports() * priorities as u32;
-        let held: Vec<bool> = (0..queues).map(|queue| is_held(QueueId(queue))).collect();
-        if !held.contains(&true) {
-            return Vec::new();
-        }
-        let charged: Vec<_> = self.partitions.iter().flat_map(|partition| partition.charged()).collect();
-        let is_shared = self.network().settings.flow_control.shared_credits() > 0;
-        deadlock(held, &charged, priorities, is_shared)
+        let all: Vec<&dyn AnyPartition> = self.partitions.iter().map(|partition| &**partition).collect();
+        deadlocked(self.network(), &all, &|port| self.partition(port))
     }
 
     /// The network, to look at while the simulation runs.
@@ -301,9 +337,9 @@ impl Simulation {
         self.partitions[0].network()
     }
 
-    /// The number of partitions, each simulated by a thread.
+    /// The number of threads that simulate the network.
     pub fn threads(&self) -> usize {
-        self.partitions.len()
+        self.partitions.len().min(self.threads)
     }
 
     /// When the run ended.
@@ -335,7 +371,7 @@ impl Simulation {
 
     /// The partition that has a port.
     fn partition(&self, port: PortId) -> &dyn AnyPartition {
-        &*self.partitions[self.cut.partition_of(self.network().topology.node_of(port))]
+        &*self.partitions[self.cut.partition_of_port(port, self.network().topology.node_of(port))]
     }
 
     fn queue(&self, port: PortId, priority: u8) -> QueueId {

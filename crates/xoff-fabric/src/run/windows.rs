@@ -226,6 +226,12 @@ impl Windows {
         end
     }
 
+    /// Goes on until all events before `end` are handled, whatever completes.
+    pub fn go_on_until(&mut self, end: Time) {
+        self.bounds = Bounds { end, flows: None, watches_standstill: false, ..self.bounds.clone() };
+        self.now = None;
+    }
+
     /// The time of the run's end; `None` for the time of the last event.
     pub fn now(&self) -> Option<Time> {
         self.now

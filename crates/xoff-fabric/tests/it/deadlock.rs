@@ -25,18 +25,21 @@ fn ring() -> Topology {
     }
 }
 
-/// Each flow so many links clockwise: every switch's queue holds what the one before it waits for.
-fn clockwise(links: u32, flow_control: FlowControl, flows: Vec<Flow>, duration: Option<Time>) -> Simulation {
+/// Routes over so many links of the ring clockwise.
+fn clockwise_routes(links: u32) -> Routing {
     let route = |i: u32| StaticRoute {
         from: format!("host{i}"),
         to: format!("host{}", (i + links) % 4),
         via: (0..=links).map(|hop| format!("ring{}", (i + hop) % 4)).collect(),
     };
-    let routes = StaticRoutes { routes: (0..4).map(route).collect(), ..StaticRoutes::default() };
+    Routing::StaticRoutes(StaticRoutes { routes: (0..4).map(route).collect(), ..StaticRoutes::default() })
+}
+
+/// Each flow so many links clockwise: every switch's queue holds what the one before it waits for.
+fn clockwise(links: u32, flow_control: FlowControl, flows: Vec<Flow>, duration: Option<Time>) -> Simulation {
     let settings = Settings { flow_control, ..Settings::default() };
     let none = scheme("none", json!({}), Time::ZERO);
-    let net =
-        Network::build(ring(), &Routing::StaticRoutes(routes), settings, none, flows, 1).expect("a network");
+    let net = Network::build(ring(), &clockwise_routes(links), settings, none, flows, 1).expect("a network");
     Simulation::new(net, None, Recording::default(), duration)
 }
 
@@ -51,6 +54,31 @@ fn credits() -> [FlowControl; 2] {
         FlowControl::Cbfc(cbfc),
         FlowControl::Credit(LinkCredits { credits: Some(4096), ..LinkCredits::default() }),
     ]
+}
+
+#[test]
+fn a_deadlock_in_one_part_of_a_fast_forwarded_run_is_found() {
+    // Hosts 8 and 9 have a switch of their own, 10, which hangs on the ring. Their message takes no link of the ring, and 8 ms.
+    let mut topology = ring();
+    let Link { rate_ab: rate, delay_ab: delay, .. } = topology.links[0];
+    let node = |name: &str, kind, tier| Node { name: name.into(), kind, tier };
+    topology.nodes.push(node("host4", NodeKind::Host, 0));
+    topology.nodes.push(node("host5", NodeKind::Host, 0));
+    topology.nodes.push(node("aside", NodeKind::Switch, 1));
+    let link = |a, b| Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay };
+    topology.links.extend([(8, 10), (9, 10), (4, 10)].map(|(a, b)| link(NodeId(a), NodeId(b))));
+    let mut flows: Vec<Flow> = (0..4).map(|i| flow(i, (i + 3) % 4, 100_000_000)).collect();
+    flows.push(flow(8, 9, 100_000_000));
+    let settings = Settings { flow_control: pfc(), ..Settings::default() };
+    let none = scheme("none", json!({}), Time::ZERO);
+    let net = Network::build(topology, &clockwise_routes(3), settings, none, flows, 1).expect("a network");
+    let mut sim = Simulation::new(net, None, Recording::default(), None);
+    sim.fast_forward(0.01, 2);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::Deadlock));
+    assert_eq!(sim.deadlock(), [8, 10, 12, 14].map(PortId));
+    // The run is simulated as a whole, and ends once the fifth message is through.
+    assert!(sim.now() > Time::from_ms(8) && sim.counters().flows_done == 1, "{}", sim.now());
+    assert_eq!(sim.forwarded().map(|all| all.parts), Some(1));
 }
 
 #[test]

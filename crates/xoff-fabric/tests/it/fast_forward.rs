@@ -2,12 +2,12 @@
 //!
 //! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, ACKs of 50 B take 4 ns, and each link has 1 us.
 
-use crate::common::{chain, endless, flow, round_packets, scheme, simulate, star};
+use crate::common::{chain, endless, flow, round_packets, round_packets_by, scheme, simulate, star};
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::network::{Flow, Schedule};
 use xoff_fabric::run::fast_forward::Held;
-use xoff_fabric::settings::{Host, Settings};
+use xoff_fabric::settings::{Host, Settings, Switch};
 use xoff_fabric::{Recording, Simulation, Stop};
 
 const TOLERANCE: f64 = 0.01;
@@ -17,7 +17,7 @@ fn run(hosts: usize, flows: Vec<Flow>, recording: Recording, end: Option<Time>, 
     let net = round_packets(star(&vec![0; hosts]), flows, Schedule::default()).expect("a network");
     let mut sim = Simulation::new(net, None, recording, end);
     if fast {
-        sim.fast_forward(TOLERANCE);
+        sim.fast_forward(TOLERANCE, 1);
     }
     let stop = sim.run(&mut |_| true).expect("no loss");
     assert!(matches!(stop, Stop::FlowsDone | Stop::Duration), "{stop:?}");
@@ -29,7 +29,7 @@ fn fct(sim: &Simulation, flow: usize) -> Time {
 }
 
 /// Time from the start of a message of `size` bytes that has both links for itself to its last ACK.
-fn alone(size: u64) -> Time {
+pub fn alone(size: u64) -> Time {
     // The last packet follows the last full one on the second link, at which that one is still under way.
     let (full, rest) = (size / 952, size % 952);
     assert!(full > 0 && rest > 0);
@@ -72,7 +72,7 @@ fn a_jump_begins_once_the_state_was_seen_to_repeat() {
         let none = scheme("none", serde_json::json!({}), Time::from_us(1));
         let flows = vec![flow(0, 1, 10_000_000)];
         let mut sim = simulate(star(&[0, 0]), settings, none, flows, Recording::default(), None);
-        sim.fast_forward(TOLERANCE);
+        sim.fast_forward(TOLERANCE, 1);
         sim.run(&mut |_| true).expect("no loss");
         let spans = &sim.forwarded().expect("fast-forwarded").spans;
         assert!(!spans.is_empty());
@@ -86,8 +86,14 @@ fn a_jump_begins_once_the_state_was_seen_to_repeat() {
 #[test]
 fn a_message_that_starts_while_others_are_steady_starts_in_time() {
     // Host 0 sends 100 MB to host 1 and needs 8.4 ms. Host 2 sends 10,000 B to host 3 at 3 ms: it meets nobody.
+    // The switch's ports share its memory, so that the two are of one part.
     let small = Flow { start: Time::from_ms(3), ..flow(2, 3, 10_000) };
-    let sim = run(4, vec![flow(0, 1, 100_000_000), small], Recording::default(), None, true);
+    let switch = Switch { buffer: Some(Bytes(32_000_000)), ..Switch::default() };
+    let flows = vec![flow(0, 1, 100_000_000), small];
+    let net = round_packets_by(switch, star(&[0; 4]), flows, Schedule::default()).expect("a network");
+    let mut sim = Simulation::new(net, None, Recording::default(), None);
+    sim.fast_forward(TOLERANCE, 1);
+    sim.run(&mut |_| true).expect("no loss");
     assert_eq!(sim.records().flows[1].start, Time::from_ms(3));
     assert_eq!([fct(&sim, 0), fct(&sim, 1)], [alone(100_000_000), alone(10_000)]);
     let spans = &sim.forwarded().expect("fast-forwarded").spans;
@@ -172,7 +178,7 @@ fn steps_and_messages_that_wait_come_in_time() {
     };
     let net = round_packets(star(&[0, 0]), vec![flow(0, 1, 10_000_000), flow(1, 0, 10_000_000)], schedule);
     let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), None);
-    sim.fast_forward(TOLERANCE);
+    sim.fast_forward(TOLERANCE, 1);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     // Delivered is the last ACK less its way of 2.008 us.
     let delivered = alone(10_000_000) - Time(2_008_000);
@@ -208,14 +214,16 @@ fn a_jump_whose_own_error_exceeds_the_tolerance_does_not_come() {
 fn after_two_messages_have_met_nothing_is_approximated() {
     // Swift's state is its own, so its jumps are approximate. Hosts 0 and 1 send 500 KB each to host 2, whose link is busy with
     // them for 1 MB / 100 Gbps = 80 us and longer. From 1 ms on host 3 sends 20 MB to host 4, which takes 1.6 ms and meets
-    // nobody. If host 1 sends to host 5 instead, nobody meets.
+    // nobody. If host 1 sends to host 5 instead, nobody meets. The switch's ports share its memory, so that all are of one part.
     let of = |dst| {
         let swift = scheme("swift", serde_json::json!({}), Time::from_us(2));
         let last = Flow { start: Time::from_ms(1), ..flow(3, 4, 20_000_000) };
         let flows = vec![flow(0, 2, 500_000), flow(1, dst, 500_000), last];
         let star = chain(1, &[0; 6], Rate::from_gbps(100), Time::from_ns(500));
-        let mut sim = simulate(star, Settings::default(), swift, flows, Recording::default(), None);
-        sim.fast_forward(TOLERANCE);
+        let mut settings = Settings::default();
+        settings.switch.buffer = Some(Bytes(32_000_000));
+        let mut sim = simulate(star, settings, swift, flows, Recording::default(), None);
+        sim.fast_forward(TOLERANCE, 1);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
         sim.forwarded().expect("fast-forwarded").clone()
     };

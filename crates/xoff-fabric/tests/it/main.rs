@@ -29,6 +29,7 @@ mod lone_flow;
 mod long_queues;
 mod nic_costs;
 mod nics;
+mod parts;
 mod processors;
 mod properties;
 mod rails;

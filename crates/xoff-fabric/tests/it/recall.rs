@@ -30,7 +30,7 @@ fn chain(count: u32, others: &[Flow], recording: Recording, duration: Option<Tim
     let schedule = Schedule { dependencies: one_after_the_other(count), connections, ..Schedule::default() };
     let net = round_packets(star(&[0, 0, 0]), flows, schedule).expect("a network");
     let mut sim = Simulation::new(net, None, recording, duration);
-    sim.fast_forward(0.01);
+    sim.fast_forward(0.01, 1);
     sim.run(&mut |_| true).expect("no loss");
     sim
 }
@@ -102,7 +102,7 @@ fn a_message_behind_a_recalled_one_is_uncertain() {
     let schedule = Schedule { dependencies: one_after_the_other(12), connections, ..Schedule::default() };
     let net = round_packets(star(&[0, 0]), flows, schedule).expect("a network");
     let mut sim = Simulation::new(net, None, Recording::default(), None);
-    sim.fast_forward(0.01);
+    sim.fast_forward(0.01, 1);
     sim.run(&mut |_| true).expect("no loss");
     assert_eq!(recalled(&sim), [3, 4, 5]);
     assert_eq!(sim.forwarded().expect("fast-forwarded").uncertain_from, Some(start));
@@ -156,7 +156,7 @@ fn what_is_skipped_is_at_most_the_run() {
     };
     let net = round_packets(star(&[0, 0]), flows, schedule).expect("a network");
     let mut sim = Simulation::new(net, None, Recording::default(), None);
-    sim.fast_forward(0.01);
+    sim.fast_forward(0.01, 1);
     sim.run(&mut |_| true).expect("no loss");
     let (skipped, end) = (sim.forwarded().expect("fast-forwarded").skipped, sim.now());
     assert!(Time::from_us(900) < skipped && skipped < end, "{skipped:?} of {end:?}");

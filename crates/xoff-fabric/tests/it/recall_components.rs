@@ -24,7 +24,7 @@ fn fast(others: [Flow; 2], more: &[Dependency], switch: Switch) -> Simulation {
     let schedule = Schedule { dependencies, connections, anywhere: true, ..Schedule::default() };
     let net = round_packets_by(switch, star(&[0; 5]), flows, schedule).expect("a network");
     let mut sim = Simulation::new(net, None, Recording::default(), None);
-    sim.fast_forward(0.01);
+    sim.fast_forward(0.01, 1);
     sim.run(&mut |_| true).expect("no loss");
     sim
 }

@@ -73,6 +73,16 @@ pub enum Threads {
     UpTo(u32),
 }
 
+impl Threads {
+    /// The maximum number.
+    fn most(self) -> usize {
+        match self {
+            Threads::Auto => std::thread::available_parallelism().map_or(1, usize::from),
+            Threads::UpTo(threads) => (threads as usize).max(1),
+        }
+    }
+}
+
 /// Runs `scenario` on one thread to its end, or until `on_progress` returns false; it is called about ten times a second.
 ///
 /// A run that has recorded [`MAX_ROWS`] rows, or as many as memory holds, ends there, with the rows that it has and an
@@ -263,14 +273,15 @@ fn run_up_to(
     let recording = recording(scenario, scenario.network());
     let traced = recording.packets.as_ref().map(|filter| filter.ports.clone());
     let fast_forward = scenario.run.fast_forward;
-    // A run that is fast-forwarded has one thread, whatever was asked for.
+    // In a run that is fast-forwarded, threads simulate parts of the traffic that cannot affect each other, and no part of the network.
+    let apart = threads.most();
     let threads = if fast_forward.is_some() { Threads::UpTo(1) } else { threads };
     let mut sim = simulation(threads, scenario, recording)?;
     if let Some(FastForward { tolerance }) = fast_forward {
         if !probes.is_empty() {
             return Err(RunError::ProbesOfSkipped);
         }
-        sim.fast_forward(tolerance);
+        sim.fast_forward(tolerance, apart);
     }
     probes.iter().for_each(|probe| sim.add_probe(probe));
     let setup = scenario.took() + began.elapsed();

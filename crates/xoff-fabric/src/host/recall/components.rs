@@ -11,7 +11,7 @@ use xoff_engine::Time;
 
 use crate::ids::{ConnectionId, FlowId};
 use crate::network::Network;
-use crate::settings::{FlowControl, Order};
+use crate::settings::Order;
 
 /// No connection has come to a place.
 const NOBODY: u32 = u32::MAX;
@@ -68,10 +68,9 @@ enum Reach {
 impl Reach {
     fn of(net: &Network) -> Reach {
         let settings = &net.settings;
-        let dynamic = matches!(&settings.flow_control, FlowControl::Pfc(pfc) if pfc.alpha.is_some());
         if settings.quirks.marking_stream.is_some() || settings.quirks.order == Order::Scheduled {
             Reach::Network
-        } else if dynamic || settings.lossy || settings.switch.buffer.is_some() {
+        } else if net.shares_memory() {
             Reach::Switch
         } else {
             Reach::Port

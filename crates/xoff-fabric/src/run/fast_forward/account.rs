@@ -82,6 +82,8 @@ pub struct Span {
 pub struct FastForwarded {
     /// The tolerance asked for.
     pub tolerance: f64,
+    /// Number of parts that cannot affect each other, each with jumps of its own. Times are sums over all parts.
+    pub parts: u64,
     /// Number of jumps.
     pub jumps: u64,
     /// Sum of their lengths.
@@ -97,10 +99,40 @@ pub struct FastForwarded {
     /// From then on, times of single messages may differ from those of the plain run by more than the tolerance: a scheme with a
     /// state of its own lived through a jump; or after an approximate jump or recalled messages, data of messages met at a port, or an estimated error exceeds the tolerance.
     pub uncertain_from: Option<Time>,
-    /// The jumps, the first 10,000 of them.
+    /// The jumps by their starts, the first 10,000 of each part.
     pub spans: Vec<Span>,
     /// Simulated time that was not skipped, by the reason why not; without reasons of no time.
     pub held: Vec<(Held, Time)>,
+}
+
+impl FastForwarded {
+    /// What was skipped in a run of parts.
+    pub(in crate::run) fn of_parts(parts: impl Iterator<Item = FastForwarded>) -> FastForwarded {
+        let mut all = FastForwarded::default();
+        let mut held = [Time::ZERO; Held::ALL.len()];
+        for mut part in parts {
+            all.tolerance = part.tolerance;
+            all.parts += part.parts;
+            all.jumps += part.jumps;
+            all.skipped += part.skipped;
+            all.error = all.error.max(part.error);
+            all.approximate += part.approximate;
+            all.recalled += part.recalled;
+            all.recalled_time += part.recalled_time;
+            all.uncertain_from = [all.uncertain_from, part.uncertain_from].into_iter().flatten().min();
+            all.spans.append(&mut part.spans);
+            part.held.into_iter().for_each(|(why, time)| held[why as usize] += time);
+        }
+        all.spans.sort_by_key(|span| span.start);
+        all.held = with_time(held);
+        all
+    }
+}
+
+/// The reasons with some time.
+fn with_time(held: [Time; Held::ALL.len()]) -> Vec<(Held, Time)> {
+    let held = Held::ALL.into_iter().map(|why| (why, held[why as usize]));
+    held.filter(|(_, time)| *time > Time::ZERO).collect()
 }
 
 /// The account while a run goes on.
@@ -115,7 +147,7 @@ pub(super) struct Account {
 impl Account {
     /// Nothing skipped.
     pub fn new(tolerance: f64) -> Account {
-        let outcome = FastForwarded { tolerance, ..FastForwarded::default() };
+        let outcome = FastForwarded { tolerance, parts: 1, ..FastForwarded::default() };
         Account { outcome, held: [Time::ZERO; Held::ALL.len()], until: Time::ZERO, has_met: false }
     }
 
@@ -169,8 +201,7 @@ impl Account {
         self.outcome.uncertain_from = from.into_iter().flatten().min();
         self.outcome.recalled = recalled.messages;
         self.outcome.error = self.outcome.error.max(recalled.error);
-        let held = Held::ALL.into_iter().map(|why| (why, self.held[why as usize]));
-        self.outcome.held = held.filter(|(_, time)| *time > Time::ZERO).collect();
+        self.outcome.held = with_time(self.held);
         self.outcome
     }
 }

@@ -43,7 +43,6 @@ use super::partition::AnyPartition;
 use super::simulation::Progress;
 use super::windows::{End, Windows};
 use crate::host::recall::{Recall, Tally};
-use crate::network::Network;
 
 /// A jump is at least as long as so many looks at the network: a shorter one gains nothing.
 const MIN_LOOKS: u64 = 2;
@@ -64,17 +63,23 @@ pub(super) struct FastForward {
 }
 
 impl FastForward {
-    /// Fast-forwards a run of `net` until `end`, with errors of completion times up to `tolerance`.
-    pub fn new(tolerance: f64, end: Time, net: &Network) -> FastForward {
+    /// Fast-forwards the run of a partition until `end`, with errors of completion times up to `tolerance`.
+    pub fn new(tolerance: f64, end: Time, partition: &dyn AnyPartition) -> FastForward {
+        let net = partition.network();
         FastForward {
             tolerance,
             end,
-            may_approximate: steady::may_approximate(net),
+            may_approximate: steady::may_approximate(net, partition.share()),
             history: History::new(net.env.base_rtt),
             account: Account::new(tolerance),
             inexact: None,
             budget: 0,
         }
+    }
+
+    /// The run ends at `end`.
+    pub fn go_on_until(&mut self, end: Time) {
+        self.end = end;
     }
 
     /// What was skipped, with the messages that were recalled.

@@ -25,6 +25,7 @@ use super::history::{History, Look};
 use crate::host::forward::{Pace, Pulse};
 use crate::ids::{ConnectionId, NodeId, PortId};
 use crate::network::Network;
+use crate::packet::Share;
 
 /// Minimum number of looks in an observation.
 const MIN_LOOKS: usize = 8;
@@ -178,19 +179,20 @@ pub(super) fn holds_times(net: &Network) -> bool {
 
 /// Whether approximate jumps may come, as long as no two messages have met. Credits that come from time to time shift against the
 /// packets in a jump; what a scheme with a state of its own learns from that may be more than any tolerance.
-pub(super) fn may_approximate(net: &Network) -> bool {
-    !may_meet(net) && (is_known(net) || net.settings.flow_control.update_period().is_none())
+pub(super) fn may_approximate(net: &Network, share: Option<&Share>) -> bool {
+    !may_meet(net, share) && (is_known(net) || net.settings.flow_control.update_period().is_none())
 }
 
-/// Whether connections of two hosts lead by one port between switches.
-fn may_meet(net: &Network) -> bool {
+/// Whether connections of two hosts lead by one port between switches; of those in `share`, if there is one.
+fn may_meet(net: &Network, share: Option<&Share>) -> bool {
     let connections = net.connections.count(net.flows.len());
     if net.paths.next_hops.is_some() {
         return connections > 1;
     }
     let mut senders: Vec<Option<NodeId>> = vec![None; net.topology.ports() as usize];
-    ConnectionId::all(connections).any(|connection| {
-        let flow = net.connections.first_message(connection);
+    let first = ConnectionId::all(connections).map(|connection| net.connections.first_message(connection));
+    let mut own = first.filter(|flow| share.is_none_or(|share| share.has(flow.index())));
+    own.any(|flow| {
         let (src, path) = (net.flows[flow.index()].src, net.data_path(flow));
         let trunks = &path[1..path.len().max(2) - 1];
         trunks.iter().any(|port| *senders[port.index()].get_or_insert(src) != src)

@@ -1,0 +1,248 @@
+//! A fast-forwarded run whose parts cannot affect each other: each is simulated by itself, with windows and a clock of its own, so that
+//! time is carried forward in one part whatever others do.
+//!
+//! First each part goes on until its own messages have completed. The latest of these times is the run's end, and all parts go
+//! on until then: messages that the run does not wait for may still send.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use xoff_engine::Time;
+
+use super::division::Division;
+use super::fast_forward::{FastForward, FastForwarded, alone};
+use super::partition::AnyPartition;
+use super::simulation::{Progress, Stop};
+use super::windows::{Bounds, End, Windows};
+use crate::observe::Failure;
+
+/// How often the first thread reports progress while only others have something to do.
+const REPORT_EVERY: Duration = Duration::from_millis(20);
+
+/// How a run ends.
+#[derive(Clone, Copy)]
+pub(super) struct Ends {
+    /// With its messages.
+    pub with_flows: bool,
+    /// With this time, at the latest.
+    pub duration: Option<Time>,
+    /// With as many events, or rows of records.
+    pub max_events: u64,
+    pub max_rows: u64,
+}
+
+/// What all parts came to.
+pub(super) struct Outcome {
+    pub stop: Stop,
+    pub now: Time,
+    pub forwarded: FastForwarded,
+    /// At least the maximum number of packets in the network at a whole microsecond: the sum of the parts' maxima.
+    pub max_in_flight: u32,
+}
+
+/// A part.
+struct Part<'a> {
+    number: usize,
+    partition: &'a mut dyn AnyPartition,
+    windows: Windows,
+    forward: FastForward,
+    /// How it ended; `None` until it has begun.
+    end: Option<End>,
+}
+
+/// How far the parts are.
+struct Shared {
+    /// By part: messages completed, events, and simulated time.
+    flows_done: Vec<AtomicU64>,
+    events: Vec<AtomicU64>,
+    now: Vec<AtomicU64>,
+    /// Messages that the run waits for.
+    flows: u64,
+    /// All parts are to end.
+    asked: AtomicBool,
+}
+
+impl Shared {
+    fn new(parts: usize, flows: u64) -> Shared {
+        let numbers = || (0..parts).map(|_| AtomicU64::new(0)).collect();
+        Shared {
+            flows_done: numbers(),
+            events: numbers(),
+            now: numbers(),
+            flows,
+            asked: AtomicBool::new(false),
+        }
+    }
+
+    fn note(&self, part: usize, progress: &Progress<'_>) {
+        self.flows_done[part].store(progress.flows_done, Ordering::Relaxed);
+        self.events[part].store(progress.events, Ordering::Relaxed);
+        self.now[part].store(progress.now.0, Ordering::Relaxed);
+    }
+
+    fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Reports the progress of the run, whose time is the mean of the parts' times.
+    fn report(&self, on_progress: &mut dyn FnMut(&Progress<'_>) -> bool) {
+        let all = |of: &[AtomicU64]| of.iter().map(|n| u128::from(n.load(Ordering::Relaxed))).sum::<u128>();
+        let progress = Progress {
+            now: Time((all(&self.now) / self.now.len().max(1) as u128) as u64),
+            flows_done: all(&self.flows_done) as u64,
+            flows: self.flows,
+            events: all(&self.events) as u64,
+            records: None,
+        };
+        if !on_progress(&progress) {
+            self.asked.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Part<'_> {
+    /// Simulates the part until there is a reason to stop; `report` is called every few hundredths of a second.
+    fn go_on(&mut self, shared: &Shared, report: &mut dyn FnMut()) {
+        let Part { partition, windows, forward, number, .. } = self;
+        let mut on_progress = |progress: &Progress<'_>| {
+            shared.note(*number, progress);
+            report();
+            !shared.is_asked()
+        };
+        let end = loop {
+            if shared.is_asked() {
+                break End::Asked;
+            }
+            match alone(&mut **partition, windows, forward, &mut on_progress) {
+                End::StandsStill if !partition.is_deadlocked() => {}
+                end => break end,
+            }
+        };
+        shared.note(*number, &partition.progress(&partition.totals(), windows));
+        self.end = Some(end);
+    }
+}
+
+/// Simulates all of `parts`, each on one of up to `threads` threads, of which this is the first.
+fn simulate(
+    parts: Vec<&mut Part<'_>>,
+    shared: &Shared,
+    threads: usize,
+    on_progress: &mut dyn FnMut(&Progress<'_>) -> bool,
+) -> Result<(), Failure> {
+    let (threads, busy) = (threads.min(parts.len()), AtomicUsize::new(0));
+    let queue = Mutex::new(parts.into_iter());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        let _leaves = Leaves(&busy);
+        while let Some(part) = next() {
+            part.go_on(shared, &mut || ());
+        }
+    };
+    std::thread::scope(|scope| {
+        for number in 1..threads {
+            busy.fetch_add(1, Ordering::Relaxed);
+            let thread = std::thread::Builder::new().name(format!("xoff-apart-{number}"));
+            let spawned = thread.spawn_scoped(scope, work);
+            spawned.map_err(|reason| Failure::NoThread { reason: reason.to_string() })?;
+        }
+        while let Some(part) = next() {
+            part.go_on(shared, &mut || shared.report(on_progress));
+        }
+        while busy.load(Ordering::Acquire) > 0 {
+            std::thread::sleep(REPORT_EVERY);
+            shared.report(on_progress);
+        }
+        Ok(())
+    })
+}
+
+/// A thread that leaves, also by a panic.
+struct Leaves<'a>(&'a AtomicUsize);
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// Runs all parts on up to `threads` threads. `None` if one of them ends in another way than with its messages, at the run's end or
+/// because it was asked to: how and when the run ends then hangs on all parts at a time.
+///
+/// # Errors
+/// [`Failure`] if no thread can start.
+pub(super) fn apart(
+    partitions: &mut [Box<dyn AnyPartition>],
+    division: &Division,
+    threads: usize,
+    tolerance: f64,
+    ends: Ends,
+    on_progress: &mut dyn FnMut(&Progress<'_>) -> bool,
+) -> Result<Option<Outcome>, Failure> {
+    let shared = Shared::new(partitions.len(), division.all_awaited());
+    let end = ends.duration.map_or(Time::NEVER, |duration| duration.saturating_add(Time(1)));
+    let windows = |number: usize| {
+        Windows::new(Bounds {
+            lookahead: Time::NEVER,
+            end,
+            interval: None,
+            max_events: ends.max_events,
+            max_rows: ends.max_rows,
+            flows: ends.with_flows.then(|| division.awaited(number)),
+            watches_standstill: ends.with_flows && ends.duration.is_none(),
+        })
+    };
+    let mut parts: Vec<Part<'_>> = Vec::with_capacity(partitions.len());
+    for (number, partition) in partitions.iter_mut().enumerate() {
+        let partition = &mut **partition;
+        partition.follow_messages(tolerance);
+        let (windows, forward) = (windows(number), FastForward::new(tolerance, end, partition));
+        parts.push(Part { number, partition, windows, forward, end: None });
+    }
+    let awaits = |part: &&mut Part<'_>| !ends.with_flows || division.awaited(part.number) > 0;
+    simulate(parts.iter_mut().filter(awaits).collect(), &shared, threads, on_progress)?;
+    let mut now = None;
+    if !shared.is_asked() {
+        let Some(end) = common_end(&parts, ends.duration) else { return Ok(None) };
+        let until = if Some(end) == ends.duration { end.saturating_add(Time(1)) } else { end };
+        let mut left: Vec<_> = parts.iter_mut().filter(|part| part.end != Some(End::NothingLeft)).collect();
+        for part in &mut left {
+            part.windows.go_on_until(until);
+            part.forward.go_on_until(until);
+        }
+        simulate(left, &shared, threads, on_progress)?;
+        now = Some(end);
+    }
+    let events: u64 = parts.iter().map(|part| part.partition.totals().events).sum();
+    let rows: u64 = parts.iter().map(|part| part.partition.totals().rows).sum();
+    let is_over = |part: &Part<'_>| part.end == Some(End::NothingLeft);
+    let is_usual = events <= ends.max_events && rows < ends.max_rows && parts.iter().all(is_over);
+    if !shared.is_asked() && !is_usual {
+        return Ok(None);
+    }
+    let last = parts.iter().map(|part| part.partition.now()).max().unwrap_or(Time::ZERO);
+    Ok(Some(Outcome {
+        stop: match now {
+            _ if shared.is_asked() => Stop::Asked,
+            _ if now == ends.duration => Stop::Duration,
+            _ => Stop::FlowsDone,
+        },
+        now: now.filter(|_| !shared.is_asked()).unwrap_or(last),
+        max_in_flight: parts.iter().map(|part| part.windows.max_in_flight()).sum(),
+        forwarded: FastForwarded::of_parts(
+            parts.into_iter().map(|part| part.forward.outcome(part.partition.recall())),
+        ),
+    }))
+}
+
+/// The end of a run whose parts have come to their own ends: the latest of these. `None` if one ended in another way.
+fn common_end(parts: &[Part<'_>], duration: Option<Time>) -> Option<Time> {
+    let ends = parts.iter().filter_map(|part| Some((part, part.end?)));
+    let time = |(part, end): (&Part<'_>, End)| match end {
+        End::FlowsDone => part.windows.now(),
+        End::NothingLeft => duration,
+        _ => None,
+    };
+    ends.map(time).try_fold(Time::ZERO, |last, time| Some(last.max(time?)))
+}
