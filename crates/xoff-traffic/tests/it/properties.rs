@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_traffic::files::Texts;
 use xoff_traffic::pattern::{AllToAll, Burst, Flow, Incast, List, Permutation, Poisson};
 use xoff_traffic::{
-    ConnectionMapping, HostInfo, HostList, Pattern, Senders, Texts, Traffic, generate, generate_if, workloads,
+    ConnectionMapping, HostInfo, HostList, Pattern, Senders, Traffic, generate, generate_if, workloads,
 };
 
 fn hosts(n: u32, rate: Rate) -> Vec<HostInfo> {
