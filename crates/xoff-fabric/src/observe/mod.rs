@@ -63,6 +63,8 @@ pub(crate) struct Probes {
     pub on_stops: bool,
     /// Someone listens to each ACK at its sender.
     pub on_acks: bool,
+    /// Packets whose marks hung on random numbers; counted only if the run is fast-forwarded.
+    pub chances: Option<u64>,
     /// What probes from outside want to hear.
     own_hooks: Hooks,
 }
@@ -83,6 +85,7 @@ impl Probes {
             on_stops: roots.is_some(),
             on_wire: roots.is_some() || capture.is_some() || breakdown.is_some() || reordering.is_some(),
             on_flows: breakdown.is_some(),
+            chances: None,
             records,
             roots,
             capture,

@@ -124,6 +124,8 @@ pub struct Totals {
     pub credit_updates: Vec<u64>,
     /// Packets marked at the port's egress.
     pub marks: Vec<Marks>,
+    /// Packets whose mark at the port's egress hung on a random number; counted only in a fast-forwarded run.
+    pub chances: Vec<u64>,
     /// Packets dropped at the port's ingress.
     pub drops: Vec<u64>,
     /// CNMs sent, in the whole network.
@@ -222,6 +224,7 @@ impl Records {
             pause_frames: vec![0; ports],
             credit_updates: vec![0; ports],
             marks: vec![Marks::default(); ports],
+            chances: vec![0; ports],
             drops: vec![0; ports],
             ..Totals::default()
         };

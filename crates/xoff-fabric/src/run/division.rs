@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use petgraph::unionfind::UnionFind;
+use xoff_engine::Time;
+use xoff_schemes::IntPath;
 
 use super::cut::needs_one_partition;
 use crate::ids::{ConnectionId, FlowId, PortId};
@@ -35,11 +37,13 @@ pub(super) struct Division {
 }
 
 /// Whether what happens at one place of the network is known only there, and when something comes there. Samples are of all ports at a
-/// time; updates of credits, and what schemes do at switches, come from time to time at all ports.
+/// time; updates of credits, refreshed telemetry, and what schemes do at switches, come from time to time at all ports.
 fn is_local(net: &Network, recording: &Recording) -> bool {
     let settings = &net.settings;
-    let ticks = net.signals.congestion_point || net.signals.switch_point || recording.interval.is_some();
+    let refreshes = net.signals.int == IntPath::Ack && settings.packets.int_refresh > Time::ZERO;
+    let ticks = refreshes || net.signals.congestion_point || net.signals.switch_point;
     !ticks
+        && recording.interval.is_none()
         && settings.flow_control.update_period().is_none()
         && net.paths.next_hops.is_none()
         && net.faults.is_none()

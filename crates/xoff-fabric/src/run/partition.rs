@@ -132,8 +132,8 @@ pub(super) trait AnyPartition: Send {
     ) -> Option<(&'a SendingEnd, &'a ReceivingEnd)>;
     /// The time carried forward so far, by which simulated time is ahead of the network's clock.
     fn carried(&self) -> Time;
-    /// What changes when a message starts, stops or completes, or a packet is lost.
-    fn version(&self) -> [u64; 3];
+    /// What changes when a message starts, stops or completes, or a packet is lost; and last, when a mark hangs on chance.
+    fn version(&self) -> [u64; 4];
     /// Something keeps times of its own that cannot be carried forward.
     fn holds_times(&self) -> bool;
     /// The network.
@@ -469,7 +469,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.ctx.carried
     }
 
-    fn version(&self) -> [u64; 3] {
+    fn version(&self) -> [u64; 4] {
         self.version_now()
     }
 
@@ -498,6 +498,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.links.make_ends_events();
         // Samples look at messages under way, and updates of credits are counted.
         let may = self.ctx.probes.records.recording.interval.is_none() && !C::HAS_CREDITS;
+        self.ctx.probes.chances = Some(0);
         self.hosts.follow_messages(&self.ctx, tolerance, may);
     }
 

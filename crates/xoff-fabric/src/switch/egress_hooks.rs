@@ -170,6 +170,12 @@ impl Switches {
         let Some(detector) = self.hooks.detectors.get_mut(queue.index()) else { return };
         let view = links.view(ctx.simulated(), egress, class, 0);
         let mark = detector.on_dequeue(&view, &packet_view(ctx, id));
+        if let Some(chances) = &mut ctx.probes.chances
+            && detector.is_by_chance(&view)
+        {
+            *chances += 1;
+            ctx.probes.records.totals.chances[egress.index()] += 1;
+        }
         let packet = &mut ctx.packets[id];
         if mark > packet.mark {
             packet.mark = mark;

@@ -6,6 +6,7 @@ mod bfc;
 mod breakdown;
 mod bursts;
 mod capture;
+mod chance;
 mod common;
 mod connections;
 mod credit;

@@ -85,6 +85,9 @@ macro_rules! detectors {
             fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
                 match self { $(AnyMarker::$variant(d) => d.on_dequeue(queue, packet)),* }
             }
+            fn is_by_chance(&self, queue: &QueueView) -> bool {
+                match self { $(AnyMarker::$variant(d) => d.is_by_chance(queue)),* }
+            }
             fn on_pause(&mut self, queue: &QueueView) {
                 match self { $(AnyMarker::$variant(d) => d.on_pause(queue)),* }
             }

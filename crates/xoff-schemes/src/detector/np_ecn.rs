@@ -58,6 +58,9 @@ impl Detector for NpEcnMarker {
         }
         mark
     }
+    fn is_by_chance(&self, queue: &QueueView) -> bool {
+        self.red.as_ref().is_some_and(|red| red.is_by_chance(queue))
+    }
     fn on_resume(&mut self, _queue: &QueueView, packets: &dyn Fn() -> u64) {
         self.held_up = packets();
     }

@@ -88,6 +88,9 @@ impl Detector for RedMarker {
         let probability = (queue.bytes - self.k_min) as f64 * self.slope;
         if self.random.next_uniform() < probability { Mark::Ce } else { Mark::None }
     }
+    fn is_by_chance(&self, queue: &QueueView) -> bool {
+        queue.bytes > self.k_min && queue.bytes <= self.k_max && self.slope > 0.0
+    }
 }
 
 impl DetectorParams for Red {

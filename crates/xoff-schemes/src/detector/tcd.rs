@@ -162,6 +162,9 @@ impl Detector for TcdMarker {
         let own = &mut self.own;
         self.ternary.on_dequeue(queue.now, queue.bytes, || own.on_dequeue(queue, packet))
     }
+    fn is_by_chance(&self, queue: &QueueView) -> bool {
+        matches!(&self.own, Own::Red(red) if red.is_by_chance(queue))
+    }
     fn on_resume(&mut self, queue: &QueueView, _packets: &dyn Fn() -> u64) {
         self.ternary.on_resume(queue.now, queue.bytes);
     }

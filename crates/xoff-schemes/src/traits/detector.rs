@@ -45,6 +45,10 @@ pub trait Detector {
     /// A data packet leaves the queue. Returns the mark that the packet earns here; a greater mark that it already has
     /// stays.
     fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark;
+    /// Whether the mark of a packet that leaves the queue now hangs on a random number.
+    fn is_by_chance(&self, _queue: &QueueView) -> bool {
+        false
+    }
     /// The queue may not send from now on (PAUSE, or no credit).
     fn on_pause(&mut self, _queue: &QueueView) {}
     /// The queue may send again; `packets` counts the packets in it.

@@ -16,12 +16,12 @@ use crate::observe::records::FlowOutcome;
 const DELIVERED: u32 = 1;
 const SENT: u32 = 2;
 
-/// Marks and PAUSE frames on a message's path so far.
+/// Marks, packets whose marks hung on chance, and PAUSE frames on a message's path so far.
 fn troubles(ctx: &Ctx, flow: FlowId) -> u64 {
     let totals = &ctx.probes.records.totals;
     let at = |port: &crate::ids::PortId| {
         let marks = &totals.marks[port.index()];
-        marks.ce + marks.ue + totals.pause_frames[port.peer().index()]
+        marks.ce + marks.ue + totals.chances[port.index()] + totals.pause_frames[port.peer().index()]
     };
     ctx.net.data_path(flow).iter().map(at).sum()
 }

@@ -24,6 +24,8 @@ pub enum Held {
     Completion,
     /// A message, a step, a sample or the end of the run comes soon.
     NextEvent,
+    /// Queues are as long as where chance decides on marks.
+    Chance,
     /// Packets are sent again, or an earlier message of a connection waits for ACKs.
     Repairs,
     /// Switches, throttles, receivers, or reaction points that connections share keep times of their own.
@@ -34,7 +36,7 @@ pub enum Held {
 
 impl Held {
     /// All reasons.
-    pub const ALL: [Held; 10] = [
+    pub const ALL: [Held; 11] = [
         Held::Observing,
         Held::FewPackets,
         Held::RatesVary,
@@ -42,6 +44,7 @@ impl Held {
         Held::Competing,
         Held::Completion,
         Held::NextEvent,
+        Held::Chance,
         Held::Repairs,
         Held::SharedPacing,
         Held::NothingSent,
@@ -57,6 +60,7 @@ impl Held {
             Held::Competing => "connections competed for a link, and their state did not repeat exactly",
             Held::Completion => "a message was about to complete",
             Held::NextEvent => "a message, a step, a sample or the run's end was near",
+            Held::Chance => "queues were so long that chance decided on marks",
             Held::Repairs => "packets were sent again, or ACKs of an earlier message were missing",
             Held::SharedPacing => {
                 "switches, throttles, receivers or shared reaction points keep times of their own"

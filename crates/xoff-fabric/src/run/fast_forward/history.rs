@@ -34,8 +34,10 @@ pub(super) struct History {
     first_spacing: Time,
     spacing: Time,
     next: Time,
-    /// What changes when a message starts, stops or completes, or a packet is lost.
-    version: [u64; 3],
+    /// See [`AnyPartition::version`].
+    version: [u64; 4],
+    /// Nothing but marks that hung on chance ended the looks before.
+    by_chance: bool,
     /// The counts at about half of the history, and at its beginning or an earlier half.
     counts: [Counts; 2],
     /// By connection under way: time carried forward that its whole packets have not used up, in ps.
@@ -54,7 +56,8 @@ impl History {
             first_spacing: spacing,
             spacing,
             next: Time::ZERO,
-            version: [0; 3],
+            version: [0; 4],
+            by_chance: false,
             counts: [None, None],
             debts: Vec::new(),
             drifts: HashMap::new(),
@@ -80,6 +83,7 @@ impl History {
     pub fn look(&mut self, now: Time, partition: &mut dyn AnyPartition) -> bool {
         let version = partition.version();
         if version != self.version {
+            self.by_chance = version[..3] == self.version[..3];
             self.version = version;
             self.looks.clear();
             self.counts = [None, None];
@@ -112,6 +116,11 @@ impl History {
         }
         self.next = now + self.spacing;
         self.looks.len() == 1
+    }
+
+    /// Whether nothing but marks that hung on chance keeps the history short.
+    pub fn is_by_chance(&self) -> bool {
+        self.by_chance
     }
 
     /// The run has gone on without looks: what was seen before is past.

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use xoff_engine::Time;
 
 use super::super::partition::Partition;
+use crate::ctx::Ctx;
 use crate::event::{kind, kind_of};
 use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
@@ -27,9 +28,10 @@ fn is_external(key: u32) -> bool {
 }
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
-    /// What changes when a message starts, stops or completes, or a packet is lost.
-    pub(crate) fn version_now(&self) -> [u64; 3] {
-        [self.ctx.changes, self.ctx.counters.flows_done, self.ctx.counters.drops]
+    /// What changes when a message starts, stops or completes, or a packet is lost; and last, when a mark hangs on chance.
+    pub(crate) fn version_now(&self) -> [u64; 4] {
+        let Ctx { changes, counters, probes, .. } = &self.ctx;
+        [*changes, counters.flows_done, counters.drops, probes.chances.unwrap_or_default()]
     }
 
     pub(crate) fn pulses_now(&mut self) -> Vec<Pulse> {

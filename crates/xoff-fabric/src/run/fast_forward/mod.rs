@@ -129,7 +129,10 @@ impl FastForward {
         }
         let min = self.history.spacing() * MIN_LOOKS;
         let approximates = self.may_approximate && !self.account.has_met();
-        let mut steady = Steady::of(&self.history, partition.network(), self.tolerance, approximates)?;
+        let steady = Steady::of(&self.history, partition.network(), self.tolerance, approximates);
+        // Chance may hit the next packet, or none of all that a jump skips.
+        let by_chance = self.history.is_by_chance();
+        let mut steady = steady.map_err(|held| if by_chance { Held::Chance } else { held })?;
         let margin = self.history.spacing();
         let next = partition.first_external().min(self.left(partition.carried()));
         if steady.paces.is_empty() && next == Time::NEVER {
@@ -195,7 +198,7 @@ enum Exact {
 /// A state that did not repeat exactly.
 #[derive(Clone, Copy)]
 struct Inexact {
-    version: [u64; 3],
+    version: [u64; 4],
     /// When to test again, after this wait.
     until: Time,
     wait: Time,

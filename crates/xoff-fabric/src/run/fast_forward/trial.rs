@@ -18,7 +18,7 @@ pub(super) const PERIODS: u64 = 6;
 /// The state of a network at a moment, but for its time.
 #[derive(PartialEq)]
 struct State {
-    version: [u64; 3],
+    version: [u64; 4],
     /// By connection under way.
     phases: Vec<Phase>,
     /// Of ports, queues and receivers.
