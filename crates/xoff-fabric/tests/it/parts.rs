@@ -2,14 +2,16 @@
 //!
 //! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, ACKs of 50 B take 4 ns, and each link has 1 us.
 
-use crate::common::{endless, flow, round_packets, round_packets_by, star};
+use crate::common::{endless, flow, round_packets, round_packets_by, scheme, star};
 use crate::fast_forward::alone;
-use xoff_engine::{Bytes, Time};
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::{FlowId, NodeId, PortId};
 use xoff_fabric::network::{Flow, Schedule};
+use xoff_fabric::routing::{Routing, StaticRoute, StaticRoutes};
 use xoff_fabric::run::fast_forward::{FastForwarded, Span};
-use xoff_fabric::settings::Switch;
-use xoff_fabric::{Recording, Simulation, Stop};
+use xoff_fabric::settings::{Settings, Switch};
+use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
+use xoff_fabric::{Network, Recording, Simulation, Stop};
 
 /// A simulation of `flows` among hosts at switches of a chain.
 fn simulation(hosts: &[u32], flows: Vec<Flow>, recording: Recording) -> Simulation {
@@ -148,8 +150,64 @@ fn messages_are_of_one_part_if_they_can_affect_each_other() {
     let [a, _] = apart;
     let at_host = [a, flow(1, 2, 100_000)];
     assert_eq!(parts(&[0; 4], at_host, none.clone(), Recording::default()), 1, "host 1");
-    // Two switches with a link between them, on which the messages' data go in both directions.
+    // Two switches with a link between them.
     let across = [flow(0, 2, 100_000), flow(3, 1, 100_000)];
     assert_eq!(parts(&[0, 0, 1, 1], across, none.clone(), Recording::default()), 1, "the link");
     assert_eq!(parts(&[0, 0, 1, 1], apart, none, Recording::default()), 2, "none of them takes the link");
+}
+
+/// The parts of a fast run on nodes of which the first are hosts.
+fn parts_on(hosts: u32, switches: u32, links: &[(u32, u32)], routes: &[&[u32]], flows: Vec<Flow>) -> u64 {
+    let name = |node: u32| format!("n{node}");
+    let kind = |node| if node < hosts { NodeKind::Host } else { NodeKind::Switch };
+    let node = |number| Node { name: name(number), kind: kind(number), tier: u8::from(number >= hosts) };
+    let (rate, delay) = (Rate::from_gbps(100), Time::from_us(1));
+    let link = |&(a, b): &(u32, u32)| Link {
+        a: NodeId(a),
+        b: NodeId(b),
+        rate_ab: rate,
+        rate_ba: rate,
+        delay_ab: delay,
+        delay_ba: delay,
+    };
+    let topology = Topology {
+        nodes: (0..hosts + switches).map(node).collect(),
+        links: links.iter().map(link).collect(),
+        ..Topology::default()
+    };
+    let route = |way: &&[u32]| StaticRoute {
+        from: name(way[0]),
+        to: name(way[way.len() - 1]),
+        via: way[1..way.len() - 1].iter().copied().map(name).collect(),
+    };
+    let routes = StaticRoutes { routes: routes.iter().map(route).collect(), ..StaticRoutes::default() };
+    let none = scheme("none", serde_json::json!({}), Time::ZERO);
+    let routing = Routing::StaticRoutes(routes);
+    let net = Network::build(topology, &routing, Settings::default(), none, flows, 1).expect("a network");
+    let mut sim = Simulation::new(net, None, Recording::default(), None);
+    sim.fast_forward(0.01, 1);
+    sim.run(&mut |_| true).expect("no loss");
+    forwarded(&sim).parts
+}
+
+#[test]
+fn messages_in_both_directions_of_a_link_are_of_one_part() {
+    // Switches 4 and 5 with hosts 0 and 1, and 2 and 3, are joined by 6 and by 7. Data go by 6 and ACKs by 7, so that no port has
+    // packets of both messages. But a switch that pauses one message's data sends the frame where the other's data go.
+    let links = [(0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (5, 6), (4, 7), (5, 7)];
+    let flows = || vec![flow(0, 2, 100_000), flow(3, 1, 100_000)];
+    let [data, acks]: [&[u32]; 2] = [&[0, 4, 6, 5, 2], &[2, 5, 7, 4, 0]];
+    assert_eq!(parts_on(4, 4, &links, &[data, acks, &[3, 5, 6, 4, 1], &[1, 4, 7, 5, 3]], flows()), 1);
+    // Where the other message's data and ACKs go by a switch of their own, 8, the two share no link.
+    let links = [&links[..], &[(4, 8), (5, 8)]].concat();
+    assert_eq!(parts_on(4, 5, &links, &[data, acks, &[3, 5, 8, 4, 1], &[1, 4, 8, 5, 3]], flows()), 2);
+}
+
+#[test]
+fn messages_to_one_host_by_two_ports_are_of_one_part() {
+    // Host 0 has a link to switch 3 and one to switch 4, which have hosts 1 and 2. Its ports are apart, but the host counts and answers
+    // messages of both.
+    let links = [(0, 3), (0, 4), (1, 3), (2, 4), (3, 4)];
+    let flows = vec![flow(1, 0, 100_000), flow(2, 0, 100_000)];
+    assert_eq!(parts_on(3, 2, &links, &[&[1, 3, 0], &[0, 3, 1], &[2, 4, 0], &[0, 4, 2]], flows), 1);
 }
