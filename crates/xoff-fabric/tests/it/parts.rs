@@ -204,10 +204,10 @@ fn messages_in_both_directions_of_a_link_are_of_one_part() {
 }
 
 #[test]
-fn messages_to_one_host_by_two_ports_are_of_one_part() {
-    // Host 0 has a link to switch 3 and one to switch 4, which have hosts 1 and 2. Its ports are apart, but the host counts and answers
-    // messages of both.
+fn messages_from_one_host_by_two_ports_are_of_one_part() {
+    // Host 0 has a link to switch 3 and one to switch 4, which have hosts 1 and 2, and its messages take its ports in turn. No port has
+    // packets of both, but both are that host's.
     let links = [(0, 3), (0, 4), (1, 3), (2, 4), (3, 4)];
-    let flows = vec![flow(1, 0, 100_000), flow(2, 0, 100_000)];
-    assert_eq!(parts_on(3, 2, &links, &[&[1, 3, 0], &[0, 3, 1], &[2, 4, 0], &[0, 4, 2]], flows), 1);
+    let flows = vec![flow(0, 1, 100_000), flow(0, 2, 100_000)];
+    assert_eq!(parts_on(3, 2, &links, &[&[0, 3, 1], &[1, 3, 0], &[0, 4, 2], &[2, 4, 0]], flows), 1);
 }
