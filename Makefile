@@ -11,7 +11,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := demo
-.PHONY: demo fast check test test-rust lint-rust run-rust test-python docs figures site wasm wasm-for-tests browser tshark cargo clean
+.PHONY: demo fast check test built-for-tests test-rust test-python run-python docs figures site wasm wasm-for-tests browser tshark cargo clean
 .DELETE_ON_ERROR:
 
 # The toolchain may be installed without being on the path.
@@ -51,24 +51,29 @@ check: cargo $(if $(wildcard $(BIN)/mypy),,.venv/installed-for-tests)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-# Two steps at a time, so that no core waits for a step that uses a single one: the lints of Rust while packages are fetched, and
-# the tests of both languages. Cargo builds for one of them at a time. The output of each comes when it has ended.
+# Two steps at a time, so that no core waits for a step that uses a single one, or for the network: first packages are fetched while
+# what their last step links is compiled, then both languages are tested. Cargo builds for one of them at a time, so that nothing is
+# left to build for Python's tests. The output of each step comes when it has ended.
 TOGETHER := --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test:
-	@$(MAKE) $(TOGETHER) lint-rust .venv/installed-for-tests
-	@$(MAKE) $(TOGETHER) run-rust test-python
+	@$(MAKE) $(TOGETHER) built-for-tests .venv/installed-for-tests browser tshark
+	@$(MAKE) $(TOGETHER) test-rust run-python
 
-test-rust: lint-rust run-rust
+# What the packages' last step links, and what the tests of pages load.
+built-for-tests: cargo
+	cargo build --quiet -p xoff-py
+	@$(MAKE) --no-print-directory wasm-for-tests
 
-lint-rust: cargo
+test-rust: cargo
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-
-run-rust: cargo
 	cargo test --workspace
 
-test-python: .venv/installed-for-tests browser tshark wasm-for-tests
+test-python: wasm-for-tests
+	@$(MAKE) --no-print-directory run-python
+
+run-python: .venv/installed-for-tests browser tshark
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -129,12 +129,13 @@ def test_type_checkers_refuse_unknown_keys_and_words(tmp_path: Path) -> None:
         "settings.topology.star(hosts='five')\n"
         "settings.topology.star(hosts=5)\n"
     )
+    # With what the check of this repository's types knows of all imports, it takes a twentieth of the time.
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--cache-dir", str(tmp_path / "cache"), str(wrong)],
+        [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", str(wrong)],
         capture_output=True,
         text=True,
         check=False,
-        cwd=tmp_path,
+        cwd=ROOT,
     )
     lines = [line.split(":")[1] for line in done.stdout.splitlines() if " error: " in line]
     assert lines == ["2", "3", "4"], done.stdout + done.stderr

@@ -65,7 +65,7 @@ def place() -> Iterator[Path]:
 @pytest.mark.parametrize(
     ("task", "stride", "fewest"),
     # A stride shares no factor with the calls of one file: over the modes and files, each kind of call is met.
-    [("new", 7, 6), ("replace", 7, 8), ("move", 11, 5), ("sweep", 47, 4), ("tune", 89, 5), ("reproduce", 7, 4)],
+    [("new", 13, 3), ("replace", 13, 4), ("move", 17, 3), ("sweep", 89, 2), ("tune", 179, 2), ("reproduce", 11, 2)],
 )
 def test_whatever_cuts_a_command_off_nothing_finished_is_lost(
     shim: Path, place: Path, task: str, stride: int, fewest: int

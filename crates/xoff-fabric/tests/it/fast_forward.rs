@@ -7,7 +7,7 @@ use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::network::{Flow, Schedule};
 use xoff_fabric::run::fast_forward::Held;
-use xoff_fabric::settings::{Host, Settings, Switch};
+use xoff_fabric::settings::{Cbfc, FlowControl, Host, Settings, Switch};
 use xoff_fabric::{Recording, Simulation, Stop};
 
 const TOLERANCE: f64 = 0.01;
@@ -234,4 +234,26 @@ fn after_two_messages_have_met_nothing_is_approximated() {
         met.held.iter().any(|(why, time)| *why == Held::Competing && *time > Time::from_ms(1)),
         "{met:?}"
     );
+}
+
+#[test]
+fn credits_come_at_their_times_after_a_network_was_idle() {
+    // An update of credits is due each 4.096 us at each port, and a message of 320,600 B takes some seven and a half times as long: how many
+    // updates come between its packets hangs on when it starts. A sample each 20 us leaves no room to see updates repeat.
+    let settings = Settings { flow_control: FlowControl::Cbfc(Cbfc::default()), ..Settings::default() };
+    let starts = [0, 1_234_567_890, 2_468_013_579, 3_333_333_333];
+    let flows: Vec<Flow> = starts.iter().map(|&at| Flow { start: Time(at), ..flow(0, 1, 320_600) }).collect();
+    let fcts = |fast: bool| {
+        let none = scheme("none", serde_json::json!({}), Time::from_us(1));
+        let recording = Recording { interval: Some(Time::from_us(20)), ..Recording::default() };
+        let mut sim = simulate(star(&[0, 0]), settings.clone(), none, flows.clone(), recording, None);
+        if fast {
+            sim.fast_forward(TOLERANCE, 1);
+        }
+        sim.run(&mut |_| true).expect("no loss");
+        (0..starts.len()).map(|flow| fct(&sim, flow)).collect::<Vec<_>>()
+    };
+    let plain = fcts(false);
+    assert!(plain.iter().any(|fct| *fct != plain[0]), "updates come between other packets: {plain:?}");
+    assert_eq!(fcts(true), plain);
 }
