@@ -125,7 +125,10 @@ def summary_text(run: Run, summary: Summary) -> str:
 def _skipped_text(forward: dict[str, Any]) -> str:
     """What a fast-forwarded run skipped, how exactly, and what kept it most from skipping more."""
     jumps, approximate = int(forward["jumps"]), int(forward["approximate_jumps"])
+    parts = int(forward.get("parts", 1))
     text = f"{time_text(int(forward['skipped_ps']))} in {count_text(jumps, 'jump')}"
+    if parts > 1:
+        text += f" of {parts} parts"
     if approximate:
         text += f", {approximate} of them approximate, error about {float(forward['estimated_error']):.2%}"
     elif jumps:

@@ -257,7 +257,9 @@ def _skipped(forward: dict[str, Any] | None) -> list[str]:
     """What a fast-forwarded run skipped."""
     if forward is None:
         return []
-    lines = [f"{time_text(int(forward['skipped_ps']))} skipped", f"in {int(forward['jumps']):,} jumps"]
+    parts = int(forward.get("parts", 1))
+    of_parts = f" of {parts} parts" if parts > 1 else ""
+    lines = [f"{time_text(int(forward['skipped_ps']))} skipped", f"in {int(forward['jumps']):,} jumps{of_parts}"]
     recalled = int(forward["recalled_messages"])
     return [*lines, f"{recalled:,} messages recalled"] if recalled else lines
 

@@ -152,6 +152,11 @@ impl Division {
         self.awaited.iter().sum()
     }
 
+    /// The part of a message.
+    pub fn part_of(&self, flow: FlowId) -> usize {
+        usize::from(self.of[flow.index()])
+    }
+
     /// The part whose packets pass a port; the first one if none do.
     pub fn part_of_port(&self, port: PortId) -> usize {
         usize::from(self.ports[port.index()])

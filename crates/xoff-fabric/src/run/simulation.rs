@@ -15,7 +15,7 @@ use super::partitions;
 use super::patience::{patience, settled_at};
 use super::threads::{alone, in_turn, together};
 use super::windows::{Bounds, End, Windows};
-use crate::ids::{PortId, QueueId};
+use crate::ids::{FlowId, PortId, QueueId};
 use crate::link::buffer::IngressQueue;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
 use crate::link::llr::RetryCounts;
@@ -297,6 +297,19 @@ impl Simulation {
     /// What was skipped; `None` before the end of the run, and if it was not fast-forwarded.
     pub fn forwarded(&self) -> Option<&FastForwarded> {
         self.forwarded.as_ref()
+    }
+
+    /// Whether a message's completion time may differ by more than the tolerance from that of the run without fast-forward: it ended, or
+    /// was under way at the run's end, after its part had become uncertain.
+    pub fn is_uncertain(&self, flow: FlowId) -> bool {
+        let part = self.cut.division().map_or(0, |division| division.part_of(flow));
+        let Some(from) =
+            self.forwarded.as_ref().and_then(|all| all.uncertain_parts.get(part).copied().flatten())
+        else {
+            return false;
+        };
+        let outcome = &self.records.flows[flow.index()];
+        outcome.fct.map_or(self.now, |fct| outcome.start + fct) >= from
     }
 
     /// Lets the run go on to its duration after its last flow has completed.

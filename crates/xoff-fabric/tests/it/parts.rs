@@ -2,7 +2,7 @@
 //!
 //! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, ACKs of 50 B take 4 ns, and each link has 1 us.
 
-use crate::common::{endless, flow, round_packets, round_packets_by, scheme, star};
+use crate::common::{endless, flow, round_packets, round_packets_by, scheme, simulate, star};
 use crate::fast_forward::alone;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::{FlowId, NodeId, PortId};
@@ -95,6 +95,26 @@ fn what_the_run_does_not_wait_for_goes_on_to_its_end() {
     assert_eq!(sim.records().flows[0].packets_sent, 10_563);
     // ACKs come 4.168 us after their packets began: those of the 10,511 that began by 840.832 us.
     assert_eq!(sim.records().flows[0].acked_bytes, 10_511 * 952);
+}
+
+#[test]
+fn messages_of_one_part_are_uncertain_and_those_of_another_are_not() {
+    // Swift's state is its own, so that a jump makes uncertain what comes after it in its part. Host 0 sends for 1.6 ms and longer, and
+    // jumps; host 2's messages of up to 48 packets are too short for that, and too unlike to be recalled.
+    let flows: Vec<Flow> = [flow(0, 1, 20_000_000)].into_iter().chain(unlike(40)).collect();
+    let swift = scheme("swift", serde_json::json!({}), Time::from_us(4));
+    let mut sim = simulate(star(&[0; 4]), Settings::default(), swift, flows, Recording::default(), None);
+    sim.fast_forward(0.01, 1);
+    sim.run(&mut |_| true).expect("no loss");
+    let all = forwarded(&sim);
+    assert_eq!(
+        (all.parts, all.approximate > 0, all.uncertain_from),
+        (2, true, all.spans.first().map(|s| s.start))
+    );
+    assert!(sim.is_uncertain(FlowId(0)));
+    let last = &sim.records().flows[40];
+    assert!(Some(last.start) > all.uncertain_from, "{last:?}");
+    assert!((1..=40).all(|flow| !sim.is_uncertain(FlowId(flow))));
 }
 
 #[test]

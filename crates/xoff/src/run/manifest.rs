@@ -141,7 +141,7 @@ fn doubts(all: &FastForwarded) -> Vec<String> {
     let idle = idle.map(|(why, _)| format!("`fast_forward` in [run] skipped nothing: {}", why.text()));
     let doubt = all.uncertain_from.map(|from| {
         format!(
-            "from {:.3} us on completion times of single messages may differ from those without `fast_forward` by more than the \
+            "from {:.3} us on completion times of single messages, marked `uncertain` in the table flows, may differ from those without `fast_forward` by more than the \
              tolerance: after an approximate jump or a recalled message, messages met at a port, and how they share it may \
              hang on single packets; or a scheme with a state of its own lived through a jump; or an estimated error exceeds \
              the tolerance; a smaller `tolerance` in [run.fast_forward] gives fewer such jumps and messages",

@@ -100,6 +100,12 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
             "it was not simulated: it took the time of messages like it (`run.fast_forward`)",
             rows.iter().map(|&i| outcomes[i].recalled),
         )
+        .bools_if(
+            sim.forwarded().is_some(),
+            "uncertain",
+            "its completion time may differ by more than the tolerance from that of the run without `run.fast_forward`",
+            rows.iter().map(|&i| sim.is_uncertain(FlowId::at(i))),
+        )
         .names_or_null(
             "kernel",
             "kernel that its sender was running, in a closed loop; null: a flow of no closed loop",

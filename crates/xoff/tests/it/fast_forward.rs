@@ -381,7 +381,9 @@ fn long_collectives_recall_most_messages() {
     assert_eq!(all["uncertain_from_ps"], serde_json::Value::Null);
     let recalled = table(&fast, "flows").column_by_name("recalled").expect("a column").as_boolean();
     assert_eq!(Some(recalled.true_count() as u64), all["recalled_messages"].as_u64());
-    assert!(table(&plain, "flows").column_by_name("recalled").is_none());
+    let uncertain = table(&fast, "flows").column_by_name("uncertain").expect("a column").as_boolean();
+    assert_eq!(uncertain.true_count(), 0);
+    assert!(["recalled", "uncertain"].iter().all(|name| table(&plain, "flows").column_by_name(name).is_none()));
 }
 
 #[test]

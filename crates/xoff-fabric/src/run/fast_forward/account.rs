@@ -103,6 +103,8 @@ pub struct FastForwarded {
     /// From then on, times of single messages may differ from those of the plain run by more than the tolerance: a scheme with a
     /// state of its own lived through a jump; or after an approximate jump or recalled messages, data of messages met at a port, or an estimated error exceeds the tolerance.
     pub uncertain_from: Option<Time>,
+    /// By part: the same for its messages alone.
+    pub uncertain_parts: Vec<Option<Time>>,
     /// The jumps by their starts, the first 10,000 of each part.
     pub spans: Vec<Span>,
     /// Simulated time that was not skipped, by the reason why not; without reasons of no time.
@@ -123,10 +125,11 @@ impl FastForwarded {
             all.approximate += part.approximate;
             all.recalled += part.recalled;
             all.recalled_time += part.recalled_time;
-            all.uncertain_from = [all.uncertain_from, part.uncertain_from].into_iter().flatten().min();
+            all.uncertain_parts.push(part.uncertain_from);
             all.spans.append(&mut part.spans);
             part.held.into_iter().for_each(|(why, time)| held[why as usize] += time);
         }
+        all.uncertain_from = all.uncertain_parts.iter().flatten().min().copied();
         all.spans.sort_by_key(|span| span.start);
         all.held = with_time(held);
         all
@@ -203,6 +206,7 @@ impl Account {
     pub fn outcome(mut self, recalled: Tally) -> FastForwarded {
         let from = [self.outcome.uncertain_from, recalled.uncertain_from];
         self.outcome.uncertain_from = from.into_iter().flatten().min();
+        self.outcome.uncertain_parts = vec![self.outcome.uncertain_from];
         self.outcome.recalled = recalled.messages;
         self.outcome.error = self.outcome.error.max(recalled.error);
         self.outcome.held = with_time(self.held);
