@@ -107,26 +107,36 @@ wasm wasm-for-tests:
 	CARGO_PROFILE_RELEASE_DEBUG=false cargo rustc --quiet --locked -p xoff-wasm --lib --target $(WASM) $(OPTIONS) -- -D warnings && \
 	cargo run --quiet --locked -p wasm-glue --features bindgen -- target/$(WASM)/$(PROFILE)/xoff_wasm.wasm out/wasm/$(PROFILE)
 
+# uv fetches packages side by side, in half a minute what takes pip up to nine. pip does it where packages come from an index of one's
+# own, which uv does not know, and where uv does not succeed. A change of the source is never taken for what uv has built before.
+INSTALL = install() { \
+	local pip="$(BIN)/python -m pip" of; \
+	of=$$($$pip config list 2>/dev/null); \
+	if [[ $$of != *index-url* ]] && $$pip install --quiet --disable-pip-version-check 'uv>=0.13,<0.14' && $(BIN)/uv pip install \
+		--quiet --python $(BIN)/python --compile-bytecode --reinstall-package xoff --refresh-package xoff "$$1"; then return; fi; \
+	$$pip install --quiet --disable-pip-version-check "$$1"; \
+}; install
+
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "xoff needs Python 3.11 or later: https://www.python.org/downloads/" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 
 .venv/installed: .venv/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
+	@$(INSTALL) .
 	@touch $@
 
 .venv/installed-for-figures: .venv/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[plot]'
+	@$(INSTALL) '.[plot]'
 	@touch $@ .venv/installed
 
 .venv/installed-for-docs: .venv/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	@$(INSTALL) '.[docs]'
 	@touch $@ .venv/installed
 
 # Tests take an extension of the profile that `cargo test` has, so that all libraries are compiled once: a release build takes
 # five minutes more, and the tests' runs are short. What is no test builds the release again.
 .venv/installed-for-tests: .venv/bin/python $(SOURCES)
-	MATURIN_PEP517_ARGS="--profile dev" $(BIN)/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	@export MATURIN_PEP517_ARGS="--profile dev"; $(INSTALL) '.[test]'
 	@rm -f .venv/installed .venv/installed-for-figures .venv/installed-for-docs
 	@touch $@
 

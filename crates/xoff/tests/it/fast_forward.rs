@@ -290,12 +290,14 @@ size = "623873B""#,
     ),
 ];
 
-/// Three senders to one receiver, `repeat` times on the same connections, beside a message that is steady.
+/// Three senders to one receiver, `repeat` times on the same connections, beside a message that is steady. The switch's ports share its
+/// memory, so that all are carried forward together.
 fn again_and_again(size: &str, every: &str, repeat: u32) -> String {
     format!(
         r#"topology = {{ name = "star", hosts = 8, rate = "100Gbps", delay = "500ns" }}
 scheme = {{ name = "dcqcn" }}
 flow_control = {{ name = "pfc" }}
+switch = {{ buffer = "32MB" }}
 [[traffic]]
 pattern = "incast"
 senders = ["host1", "host2", "host3"]
