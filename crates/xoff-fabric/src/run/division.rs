@@ -21,9 +21,14 @@ use crate::packet::{PartitionId, Share};
 /// Maximum number of parts.
 const MAX_PARTS: usize = 64;
 
-/// Each part has a place for each port and each connection of the network; so many places there are at most in all.
-const MAX_PORTS: usize = 1 << 20;
+/// Each part has a place for each port and each connection of the network, of some 750 B and 100 B; so many places there are at most in
+/// all.
+const MAX_PORTS: usize = 1 << 17;
 const MAX_CONNECTIONS: usize = 1 << 22;
+
+/// Packet-hops for each port of the network that messages have at least for a part of their own: to make a part takes 1.3 us a port,
+/// and a packet-hop 60 ns.
+const MIN_HOPS: u64 = 20;
 
 /// How a run's messages are divided.
 #[derive(Debug)]
@@ -64,14 +69,16 @@ impl Division {
         let sets = Self::sets(net, connections);
         let weights = Self::weights(net, &sets);
         // The largest have a part each, and the others one together.
-        let mut largest: Vec<usize> = (0..weights.len()).filter(|&set| weights[set] > 0).collect();
-        largest.sort_by_key(|&set| (Reverse(weights[set]), set));
-        if largest.len() < 2 {
+        let mut sets_by_weight: Vec<usize> = (0..weights.len()).filter(|&set| weights[set] > 0).collect();
+        sets_by_weight.sort_by_key(|&set| (Reverse(weights[set]), set));
+        let is_large = |set: &&usize| weights[**set] >= MIN_HOPS * ports as u64;
+        let large = sets_by_weight.iter().filter(is_large).count().min(most - 1);
+        if large == 0 || sets_by_weight.len() < 2 {
             return None;
         }
         let mut part = vec![0; weights.len()];
-        for (number, &set) in largest.iter().enumerate() {
-            part[set] = number.min(most - 1) as PartitionId;
+        for (number, &set) in sets_by_weight.iter().enumerate() {
+            part[set] = number.min(large) as PartitionId;
         }
         let division = Self::new(net, &sets, &part);
         // A run ends no sooner than its steps have given their processors back, whose messages it may not wait for.

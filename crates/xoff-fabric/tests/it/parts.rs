@@ -173,7 +173,16 @@ fn messages_are_of_one_part_if_they_can_affect_each_other() {
     // Two switches with a link between them.
     let across = [flow(0, 2, 100_000), flow(3, 1, 100_000)];
     assert_eq!(parts(&[0, 0, 1, 1], across, none.clone(), Recording::default()), 1, "the link");
-    assert_eq!(parts(&[0, 0, 1, 1], apart, none, Recording::default()), 2, "none of them takes the link");
+    assert_eq!(
+        parts(&[0, 0, 1, 1], apart, none.clone(), Recording::default()),
+        2,
+        "none of them takes the link"
+    );
+    // A part of its own takes 20 packet-hops for each of the eight ports: 80 packets over two links.
+    for (packets, count) in [(79, 1), (80, 2)] {
+        let small = [flow(0, 1, 952 * packets), flow(2, 3, 952)];
+        assert_eq!(parts(&[0; 4], small, none.clone(), Recording::default()), count, "{packets} packets");
+    }
 }
 
 /// The parts of a fast run on nodes of which the first are hosts.
@@ -215,7 +224,7 @@ fn messages_in_both_directions_of_a_link_are_of_one_part() {
     // Switches 4 and 5 with hosts 0 and 1, and 2 and 3, are joined by 6 and by 7. Data go by 6 and ACKs by 7, so that no port has
     // packets of both messages. But a switch that pauses one message's data sends the frame where the other's data go.
     let links = [(0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (5, 6), (4, 7), (5, 7)];
-    let flows = || vec![flow(0, 2, 100_000), flow(3, 1, 100_000)];
+    let flows = || vec![flow(0, 2, 200_000), flow(3, 1, 200_000)];
     let [data, acks]: [&[u32]; 2] = [&[0, 4, 6, 5, 2], &[2, 5, 7, 4, 0]];
     assert_eq!(parts_on(4, 4, &links, &[data, acks, &[3, 5, 6, 4, 1], &[1, 4, 7, 5, 3]], flows()), 1);
     // Where the other message's data and ACKs go by a switch of their own, 8, the two share no link.
@@ -228,6 +237,6 @@ fn messages_from_one_host_by_two_ports_are_of_one_part() {
     // Host 0 has a link to switch 3 and one to switch 4, which have hosts 1 and 2, and its messages take its ports in turn. No port has
     // packets of both, but both are that host's.
     let links = [(0, 3), (0, 4), (1, 3), (2, 4), (3, 4)];
-    let flows = vec![flow(0, 1, 100_000), flow(0, 2, 100_000)];
+    let flows = vec![flow(0, 1, 200_000), flow(0, 2, 200_000)];
     assert_eq!(parts_on(3, 2, &links, &[&[0, 3, 1], &[1, 3, 0], &[0, 4, 2], &[2, 4, 0]], flows), 1);
 }

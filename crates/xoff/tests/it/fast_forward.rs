@@ -385,7 +385,9 @@ fn long_collectives_recall_most_messages() {
     assert_eq!(Some(recalled.true_count() as u64), all["recalled_messages"].as_u64());
     let uncertain = table(&fast, "flows").column_by_name("uncertain").expect("a column").as_boolean();
     assert_eq!(uncertain.true_count(), 0);
-    assert!(["recalled", "uncertain"].iter().all(|name| table(&plain, "flows").column_by_name(name).is_none()));
+    assert!(
+        ["recalled", "uncertain"].iter().all(|name| table(&plain, "flows").column_by_name(name).is_none())
+    );
 }
 
 #[test]
