@@ -82,12 +82,19 @@ impl<N: NicScheduler> Hosts<N> {
         self.slows || self.receivers.iter().flatten().any(|receiver| receiver.has_timer())
     }
 
-    /// All connections with a message under way.
-    pub fn pulses(&mut self, ctx: &Ctx) -> Vec<Pulse> {
-        let is_open = |&connection: &ConnectionId| {
+    /// The connections with a message under way that is simulated. Only those are looked at: there may be a million others.
+    fn open_connections(&self, ctx: &Ctx) -> Vec<ConnectionId> {
+        let mut open = self.recall().map_or_else(Vec::new, |recall| recall.connections(&ctx.net));
+        let sends = |connection: &ConnectionId| {
             self.senders[connection.index()].as_deref().is_some_and(|sender| !sender.is_idle())
         };
-        let open: Vec<ConnectionId> = ConnectionId::all(self.senders.len()).filter(is_open).collect();
+        open.retain(sends);
+        open
+    }
+
+    /// All connections with a message under way.
+    pub fn pulses(&mut self, ctx: &Ctx) -> Vec<Pulse> {
+        let open = self.open_connections(ctx);
         let pulse = |connection: ConnectionId| {
             let (rate, window) = self.rates_of(ctx, connection);
             let sender = self.senders[connection.index()].as_deref()?;
@@ -206,14 +213,14 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// The counts of messages under way that a jump extrapolates.
-    pub fn visit_counts(&mut self, mut visit: impl FnMut(&mut u64)) {
-        for sender in &mut self.senders {
-            visit(sender.as_deref_mut().map_or(&mut 0, |sender| &mut sender.message.cnps));
-        }
-        for receiver in &mut self.receivers {
+    /// The counts of messages under way that a jump extrapolates; always in the same order as long as no message starts or completes.
+    pub fn visit_counts(&mut self, ctx: &Ctx, mut visit: impl FnMut(&mut u64)) {
+        for connection in self.open_connections(ctx) {
+            let sender = self.senders[connection.index()].as_deref_mut();
+            visit(sender.map_or(&mut 0, |sender| &mut sender.message.cnps));
             let mut none = Marks::default();
-            let marks = receiver.as_deref_mut().map_or(&mut none, |receiver| receiver.marks_mut());
+            let receiver = self.receivers[connection.index()].as_deref_mut();
+            let marks = receiver.map_or(&mut none, |receiver| receiver.marks_mut());
             visit(&mut marks.ce);
             visit(&mut marks.ue);
         }

@@ -37,7 +37,7 @@ pub(super) struct Outcome {
     pub stop: Stop,
     pub now: Time,
     pub forwarded: FastForwarded,
-    /// At least the maximum number of packets in the network at a whole microsecond: the sum of the parts' maxima.
+    /// The sum of the parts' maximum numbers of packets at a whole microsecond.
     pub max_in_flight: u32,
 }
 
@@ -59,19 +59,23 @@ struct Shared {
     now: Vec<AtomicU64>,
     /// Messages that the run waits for.
     flows: u64,
-    /// All parts are to end.
+    max_events: u64,
+    /// All parts are to end: the caller asked for it, or the run is to be simulated as a whole.
     asked: AtomicBool,
+    gives_up: AtomicBool,
 }
 
 impl Shared {
-    fn new(parts: usize, flows: u64) -> Shared {
+    fn new(parts: usize, flows: u64, max_events: u64) -> Shared {
         let numbers = || (0..parts).map(|_| AtomicU64::new(0)).collect();
         Shared {
             flows_done: numbers(),
             events: numbers(),
             now: numbers(),
             flows,
+            max_events,
             asked: AtomicBool::new(false),
+            gives_up: AtomicBool::new(false),
         }
     }
 
@@ -79,10 +83,25 @@ impl Shared {
         self.flows_done[part].store(progress.flows_done, Ordering::Relaxed);
         self.events[part].store(progress.events, Ordering::Relaxed);
         self.now[part].store(progress.now.0, Ordering::Relaxed);
+        if self.events.iter().map(|n| n.load(Ordering::Relaxed)).sum::<u64>() > self.max_events {
+            self.give_up();
+        }
     }
 
     fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
+    }
+
+    fn give_up(&self) {
+        self.gives_up.store(true, Ordering::Relaxed);
+    }
+
+    fn has_given_up(&self) -> bool {
+        self.gives_up.load(Ordering::Relaxed)
+    }
+
+    fn is_to_end(&self) -> bool {
+        self.is_asked() || self.has_given_up()
     }
 
     /// Reports the progress of the run, whose time is the mean of the parts' times.
@@ -108,10 +127,10 @@ impl Part<'_> {
         let mut on_progress = |progress: &Progress<'_>| {
             shared.note(*number, progress);
             report();
-            !shared.is_asked()
+            !shared.is_to_end()
         };
         let end = loop {
-            if shared.is_asked() {
+            if shared.is_to_end() {
                 break End::Asked;
             }
             match alone(&mut **partition, windows, forward, &mut on_progress) {
@@ -120,6 +139,9 @@ impl Part<'_> {
             }
         };
         shared.note(*number, &partition.progress(&partition.totals(), windows));
+        if !matches!(end, End::FlowsDone | End::NothingLeft | End::Asked) {
+            shared.give_up();
+        }
         self.end = Some(end);
     }
 }
@@ -144,8 +166,10 @@ fn simulate(
         for number in 1..threads {
             busy.fetch_add(1, Ordering::Relaxed);
             let thread = std::thread::Builder::new().name(format!("xoff-apart-{number}"));
-            let spawned = thread.spawn_scoped(scope, work);
-            spawned.map_err(|reason| Failure::NoThread { reason: reason.to_string() })?;
+            if let Err(reason) = thread.spawn_scoped(scope, work) {
+                shared.give_up();
+                return Err(Failure::NoThread { reason: reason.to_string() });
+            }
         }
         while let Some(part) = next() {
             part.go_on(shared, &mut || shared.report(on_progress));
@@ -180,7 +204,8 @@ pub(super) fn apart(
     ends: Ends,
     on_progress: &mut dyn FnMut(&Progress<'_>) -> bool,
 ) -> Result<Option<Outcome>, Failure> {
-    let shared = Shared::new(partitions.len(), division.all_awaited());
+    let shared = Shared::new(partitions.len(), division.all_awaited(), ends.max_events);
+    let max_rows = ends.max_rows / partitions.len().max(1) as u64;
     let end = ends.duration.map_or(Time::NEVER, |duration| duration.saturating_add(Time(1)));
     let windows = |number: usize| {
         Windows::new(Bounds {
@@ -188,7 +213,7 @@ pub(super) fn apart(
             end,
             interval: None,
             max_events: ends.max_events,
-            max_rows: ends.max_rows,
+            max_rows,
             flows: ends.with_flows.then(|| division.awaited(number)),
             watches_standstill: ends.with_flows && ends.duration.is_none(),
         })
@@ -202,33 +227,26 @@ pub(super) fn apart(
     }
     let awaits = |part: &&mut Part<'_>| !ends.with_flows || division.awaited(part.number) > 0;
     simulate(parts.iter_mut().filter(awaits).collect(), &shared, threads, on_progress)?;
-    let mut now = None;
-    if !shared.is_asked() {
-        let Some(end) = common_end(&parts, ends.duration) else { return Ok(None) };
-        let until = if Some(end) == ends.duration { end.saturating_add(Time(1)) } else { end };
+    let mut over = None;
+    if !shared.is_to_end() {
+        let Some((stop, end)) = common_end(&parts, ends.duration) else { return Ok(None) };
+        let until = if stop == Stop::Duration { end.saturating_add(Time(1)) } else { end };
         let mut left: Vec<_> = parts.iter_mut().filter(|part| part.end != Some(End::NothingLeft)).collect();
         for part in &mut left {
             part.windows.go_on_until(until);
             part.forward.go_on_until(until);
         }
         simulate(left, &shared, threads, on_progress)?;
-        now = Some(end);
+        over = Some((stop, end));
     }
-    let events: u64 = parts.iter().map(|part| part.partition.totals().events).sum();
-    let rows: u64 = parts.iter().map(|part| part.partition.totals().rows).sum();
-    let is_over = |part: &Part<'_>| part.end == Some(End::NothingLeft);
-    let is_usual = events <= ends.max_events && rows < ends.max_rows && parts.iter().all(is_over);
-    if !shared.is_asked() && !is_usual {
+    if shared.has_given_up() {
         return Ok(None);
     }
     let last = parts.iter().map(|part| part.partition.now()).max().unwrap_or(Time::ZERO);
+    let (stop, now) = over.filter(|_| !shared.is_asked()).unwrap_or((Stop::Asked, last));
     Ok(Some(Outcome {
-        stop: match now {
-            _ if shared.is_asked() => Stop::Asked,
-            _ if now == ends.duration => Stop::Duration,
-            _ => Stop::FlowsDone,
-        },
-        now: now.filter(|_| !shared.is_asked()).unwrap_or(last),
+        stop,
+        now,
         max_in_flight: parts.iter().map(|part| part.windows.max_in_flight()).sum(),
         forwarded: FastForwarded::of_parts(
             parts.into_iter().map(|part| part.forward.outcome(part.partition.recall())),
@@ -236,13 +254,15 @@ pub(super) fn apart(
     }))
 }
 
-/// The end of a run whose parts have come to their own ends: the latest of these. `None` if one ended in another way.
-fn common_end(parts: &[Part<'_>], duration: Option<Time>) -> Option<Time> {
-    let ends = parts.iter().filter_map(|part| Some((part, part.end?)));
-    let time = |(part, end): (&Part<'_>, End)| match end {
-        End::FlowsDone => part.windows.now(),
-        End::NothingLeft => duration,
-        _ => None,
-    };
-    ends.map(time).try_fold(Time::ZERO, |last, time| Some(last.max(time?)))
+/// How and when a run ends whose parts have come to their own ends: with the latest of these. `None` if one ended in another way.
+fn common_end(parts: &[Part<'_>], duration: Option<Time>) -> Option<(Stop, Time)> {
+    let mut latest = (Stop::FlowsDone, Time::ZERO);
+    for (part, end) in parts.iter().filter_map(|part| Some((part, part.end?))) {
+        match end {
+            End::FlowsDone => latest.1 = latest.1.max(part.windows.now()?),
+            End::NothingLeft => latest = (Stop::Duration, duration?),
+            _ => return None,
+        }
+    }
+    Some(latest)
 }

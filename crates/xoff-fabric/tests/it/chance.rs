@@ -3,13 +3,15 @@
 //!
 //! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps.
 
-use crate::common::{flow, round_packets, star};
+use crate::common::{flow, round_packets, scheme, star};
 use crate::recall::{one_after_the_other, recalled};
-use xoff_engine::{Bytes, Rate};
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::network::{Flow, Schedule};
+use xoff_fabric::routing::{Ecmp, PathChoice, Routing};
 use xoff_fabric::run::fast_forward::{FastForwarded, Held};
-use xoff_fabric::topology::Topology;
-use xoff_fabric::{Recording, Simulation};
+use xoff_fabric::settings::{Settings, Transport};
+use xoff_fabric::topology::{AnyTopology, Topology};
+use xoff_fabric::{Network, Recording, Simulation};
 use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::detector::red::Red;
 
@@ -58,4 +60,28 @@ fn messages_whose_marks_hang_on_chance_are_not_recalled() {
     };
     assert!(recalled(&of(20_000)).is_empty());
     assert_eq!(recalled(&of(60_000)), (3..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn no_time_is_carried_forward_where_packets_draw_their_ways() {
+    // 10 MB from switch to switch by one of two ways: those that are chosen anew for each packet hang on random numbers.
+    let of = |choice| {
+        let leaf_spine = serde_json::json!({"leaves": 2, "spines": 2, "hosts_per_leaf": 1, "rate": "100Gbps", "delay": "1us"});
+        let topology = AnyTopology::read("leaf_spine", leaf_spine).expect("known").expect("valid");
+        let routing = Routing::Ecmp(Ecmp { choice, ..Ecmp::default() });
+        let mut settings = Settings::default();
+        settings.host.transport = Transport::Unordered;
+        let none = scheme("none", serde_json::json!({}), Time::ZERO);
+        let topology = topology.build().expect("a network of two leaves");
+        let hosts = topology.hosts();
+        let message = Flow { src: hosts[0], dst: hosts[1], ..flow(0, 1, 10_000_000) };
+        let net = Network::build(topology, &routing, settings, none, vec![message], 1);
+        let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), None);
+        sim.fast_forward(0.01, 1);
+        sim.run(&mut |_| true).expect("no loss");
+        sim.forwarded().expect("fast-forwarded").clone()
+    };
+    let (drawn, fixed) = (of(PathChoice::PerPacket), of(PathChoice::PerConnection));
+    assert!(drawn.jumps == 0 && held(&drawn), "{drawn:?}");
+    assert!(fixed.jumps > 0 && !held(&fixed), "{fixed:?}");
 }

@@ -133,6 +133,22 @@ fn a_run_in_parts_ends_at_its_duration_in_all_of_them() {
 }
 
 #[test]
+fn a_run_in_parts_whose_last_message_completes_with_its_duration_ends_with_the_message() {
+    // 844.4272 us, see above: the run ends with the microsecond, 845 us, which is its duration too.
+    let run = |fast: bool| {
+        let flows = vec![flow(0, 1, 10_000_000), flow(2, 3, 5_000_000)];
+        let net = round_packets(star(&[0; 4]), flows, Schedule::default()).expect("a network");
+        let mut sim = Simulation::new(net, None, Recording::default(), Some(Time::from_us(845)));
+        if fast {
+            sim.fast_forward(0.01, 1);
+        }
+        (sim.run(&mut |_| true), sim.now())
+    };
+    assert_eq!(run(false), (Ok(Stop::FlowsDone), Time::from_us(845)));
+    assert_eq!(run(true), run(false));
+}
+
+#[test]
 fn the_limit_of_events_is_that_of_the_whole_run() {
     let other = |flow: Flow| Flow { src: NodeId(0), dst: NodeId(1), ..flow };
     let mut flows: Vec<Flow> = unlike(40).chain(unlike(40).map(other)).collect();

@@ -138,6 +138,14 @@ impl Recall {
         self.traffic.recalled().into_iter().filter_map(time).collect()
     }
 
+    /// The connections with messages under way, in order of their numbers.
+    pub fn connections(&self, net: &Network) -> Vec<ConnectionId> {
+        let mut all: Vec<ConnectionId> = self.traffic.connections(net).collect();
+        all.sort_unstable_by_key(|connection| connection.0);
+        all.dedup();
+        all
+    }
+
     /// By connection: what its recalled messages sent.
     pub fn sent(&self) -> impl Iterator<Item = (ConnectionId, Sent)> + '_ {
         ConnectionId::all(self.sent.len())

@@ -81,7 +81,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
         visit(&mut totals.cnms_sent);
         self.links.stops.iter_mut().for_each(|stop| visit(&mut stop.total_mut().0));
-        self.hosts.visit_counts(visit);
+        self.hosts.visit_counts(&self.ctx, visit);
     }
 
     pub(crate) fn counts_now(&mut self) -> Vec<u64> {

@@ -124,8 +124,12 @@ impl FastForward {
     }
 
     fn try_jump(&mut self, partition: &mut dyn AnyPartition, now: Time) -> Result<(), Held> {
-        if partition.holds_times() || steady::holds_times(partition.network()) {
+        let net = partition.network();
+        if steady::holds_times(net) {
             return Err(Held::SharedPacing);
+        }
+        if steady::draws_by_packet(net) {
+            return Err(Held::Chance);
         }
         let min = self.history.spacing() * MIN_LOOKS;
         let approximates = self.may_approximate && !self.account.has_met();
@@ -149,6 +153,9 @@ impl FastForward {
             });
         }
         let has_updates = partition.network().settings.flow_control.update_period().is_some();
+        if partition.holds_times() {
+            return Err(Held::SharedPacing);
+        }
         let (now, wanted) = match self.exact(partition, &mut steady, now, wanted) {
             Exact::Repeats(now, time) => (now, time),
             Exact::GoneOn => return Err(Held::Competing),

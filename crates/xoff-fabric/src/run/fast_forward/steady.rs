@@ -177,6 +177,12 @@ pub(super) fn holds_times(net: &Network) -> bool {
     refreshes || matches!(net.scheme, AnyScheme::Pcn(_))
 }
 
+/// Whether packets that a jump skips may have drawn random numbers: where they choose their way as they go, or where frames have numbers
+/// of one stream.
+pub(super) fn draws_by_packet(net: &Network) -> bool {
+    net.paths.next_hops.is_some() || net.settings.quirks.marking_stream.is_some()
+}
+
 /// Whether approximate jumps may come, as long as no two messages have met. Credits that come from time to time shift against the
 /// packets in a jump; what a scheme with a state of its own learns from that may be more than any tolerance.
 pub(super) fn may_approximate(net: &Network, share: Option<&Share>) -> bool {
@@ -212,9 +218,6 @@ pub(super) fn meet(pulses: &[Pulse], net: &Network) -> bool {
 /// By pace: whether the connection competes with another one, at a port that both fill by half or more. How such connections
 /// share the port may depend on the smallest difference in time.
 fn competing(paces: &[Pace], net: &Network) -> Vec<bool> {
-    if net.paths.next_hops.is_some() {
-        return vec![paces.len() > 1; paces.len()];
-    }
     let path = |pace: &Pace| net.data_path(net.connections.first_message(pace.connection));
     let mut loads = vec![(0_u32, 0.0); net.topology.ports() as usize];
     for pace in paces {
