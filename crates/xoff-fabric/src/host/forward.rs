@@ -76,8 +76,13 @@ impl Pace {
 }
 
 impl<N: NicScheduler> Hosts<N> {
-    /// Something at hosts keeps times of its own that cannot be carried forward: throttles, reaction points of service levels,
-    /// receivers that are to notify their senders at some time.
+    /// Something at hosts always keeps times of its own that cannot be carried forward: throttles, reaction points of service levels,
+    /// what slows NICs.
+    pub fn is_slowed(&self) -> bool {
+        self.slows
+    }
+
+    /// Something at hosts keeps such times now: also receivers that are to notify their senders at some time.
     pub fn holds_times(&self) -> bool {
         self.slows || self.receivers.iter().flatten().any(|receiver| receiver.has_timer())
     }

@@ -134,7 +134,9 @@ pub(super) trait AnyPartition: Send {
     fn carried(&self) -> Time;
     /// What changes when a message starts, stops or completes, or a packet is lost; and last, when a mark hangs on chance.
     fn version(&self) -> [u64; 4];
-    /// Something keeps times of its own that cannot be carried forward.
+    /// Something always keeps times of its own that cannot be carried forward.
+    fn is_slowed(&self) -> bool;
+    /// Something keeps such times now.
     fn holds_times(&self) -> bool;
     /// The network.
     fn network(&self) -> &Arc<Network>;
@@ -471,6 +473,10 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn version(&self) -> [u64; 4] {
         self.version_now()
+    }
+
+    fn is_slowed(&self) -> bool {
+        self.hosts.is_slowed()
     }
 
     fn holds_times(&self) -> bool {

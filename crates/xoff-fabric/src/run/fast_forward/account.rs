@@ -24,7 +24,7 @@ pub enum Held {
     Completion,
     /// A message, a step, a sample or the end of the run comes soon.
     NextEvent,
-    /// Queues are as long as where chance decides on marks.
+    /// Packets draw random numbers: for their ways, or for marks in queues between RED's thresholds.
     Chance,
     /// Packets are sent again, or an earlier message of a connection waits for ACKs.
     Repairs,
@@ -60,7 +60,9 @@ impl Held {
             Held::Competing => "connections competed for a link, and their state did not repeat exactly",
             Held::Completion => "a message was about to complete",
             Held::NextEvent => "a message, a step, a sample or the run's end was near",
-            Held::Chance => "queues were so long that chance decided on marks",
+            Held::Chance => {
+                "packets drew random numbers, for their ways or for marks in queues between thresholds"
+            }
             Held::Repairs => "packets were sent again, or ACKs of an earlier message were missing",
             Held::SharedPacing => {
                 "switches, throttles, receivers or shared reaction points keep times of their own"

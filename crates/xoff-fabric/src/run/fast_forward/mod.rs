@@ -125,7 +125,7 @@ impl FastForward {
 
     fn try_jump(&mut self, partition: &mut dyn AnyPartition, now: Time) -> Result<(), Held> {
         let net = partition.network();
-        if steady::holds_times(net) {
+        if partition.is_slowed() || steady::holds_times(net) {
             return Err(Held::SharedPacing);
         }
         if steady::draws_by_packet(net) {
