@@ -82,9 +82,9 @@ impl<N: NicScheduler> Hosts<N> {
         self.slows
     }
 
-    /// Something at hosts keeps such times now: also receivers that are to notify their senders at some time.
+    /// Receivers keep such times now: they are to notify their senders at some time.
     pub fn holds_times(&self) -> bool {
-        self.slows || self.receivers.iter().flatten().any(|receiver| receiver.has_timer())
+        self.receivers.iter().flatten().any(|receiver| receiver.has_timer())
     }
 
     /// The connections with a message under way that is simulated. Only those are looked at: there may be a million others.

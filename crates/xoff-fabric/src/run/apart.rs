@@ -239,7 +239,7 @@ pub(super) fn apart(
         simulate(left, &shared, threads, on_progress)?;
         over = Some((stop, end));
     }
-    if shared.has_given_up() {
+    if shared.has_given_up() && !shared.is_asked() {
         return Ok(None);
     }
     let last = parts.iter().map(|part| part.partition.now()).max().unwrap_or(Time::ZERO);

@@ -157,7 +157,7 @@ fn forwarded(all: &FastForwarded) -> Value {
     let spans = all.spans.iter().map(|span| json!([span.start.ps(), span.length.ps(), span.error]));
     json!({
         "tolerance": all.tolerance,
-        "parts": all.parts,
+        "parts": all.parts(),
         "jumps": all.jumps,
         "approximate_jumps": all.approximate,
         "skipped_ps": all.skipped.ps(),

@@ -88,8 +88,6 @@ pub struct Span {
 pub struct FastForwarded {
     /// The tolerance asked for.
     pub tolerance: f64,
-    /// Number of parts that cannot affect each other, each with jumps of its own. Times are sums over all parts.
-    pub parts: u64,
     /// Number of jumps.
     pub jumps: u64,
     /// Sum of their lengths.
@@ -105,7 +103,7 @@ pub struct FastForwarded {
     /// From then on, times of single messages may differ from those of the plain run by more than the tolerance: a scheme with a
     /// state of its own lived through a jump; or after an approximate jump or recalled messages, data of messages met at a port, or an estimated error exceeds the tolerance.
     pub uncertain_from: Option<Time>,
-    /// By part: the same for its messages alone.
+    /// By part that others cannot affect, and that has jumps of its own: the same for its messages alone. Times are sums over all parts.
     pub uncertain_parts: Vec<Option<Time>>,
     /// The jumps by their starts, the first 10,000 of each part.
     pub spans: Vec<Span>,
@@ -114,13 +112,17 @@ pub struct FastForwarded {
 }
 
 impl FastForwarded {
+    /// Number of parts.
+    pub fn parts(&self) -> usize {
+        self.uncertain_parts.len()
+    }
+
     /// What was skipped in a run of parts.
     pub(in crate::run) fn of_parts(parts: impl Iterator<Item = FastForwarded>) -> FastForwarded {
         let mut all = FastForwarded::default();
         let mut held = [Time::ZERO; Held::ALL.len()];
         for mut part in parts {
             all.tolerance = part.tolerance;
-            all.parts += part.parts;
             all.jumps += part.jumps;
             all.skipped += part.skipped;
             all.error = all.error.max(part.error);
@@ -156,7 +158,7 @@ pub(super) struct Account {
 impl Account {
     /// Nothing skipped.
     pub fn new(tolerance: f64) -> Account {
-        let outcome = FastForwarded { tolerance, parts: 1, ..FastForwarded::default() };
+        let outcome = FastForwarded { tolerance, ..FastForwarded::default() };
         Account { outcome, held: [Time::ZERO; Held::ALL.len()], until: Time::ZERO, has_met: false }
     }
 
