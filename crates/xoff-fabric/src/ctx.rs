@@ -8,6 +8,7 @@ use xoff_engine::{FutureEvents, Time};
 use crate::fault::Cause;
 use crate::ids::{NodeId, PortId};
 use crate::network::Network;
+use crate::observe::rows::PauseRecord;
 use crate::observe::{Counters, Failure, Probes};
 use crate::packet::{Boundary, PacketId, Packets};
 
@@ -18,6 +19,8 @@ pub(crate) struct Ctx {
     /// The time that was carried forward so far: simulated time is ahead of the network's clock by it. Zero unless the run is
     /// fast-forwarded.
     pub carried: Time,
+    /// When time was last carried forward, on the network's clock; `None` if it never was.
+    pub jumped_at: Option<Time>,
     /// Number of messages that have started or were stopped.
     pub changes: u64,
     /// The key of the current event; set only if flow control has credits.
@@ -51,6 +54,18 @@ impl Ctx {
     #[inline]
     pub fn simulated(&self) -> Time {
         self.now + self.carried
+    }
+
+    /// A stop of an egress queue since a time on the network's clock that ends now, after so many PAUSE frames, in simulated time.
+    pub fn stop_until_now(&self, port: PortId, priority: u8, since: Time, frames: u32) -> PauseRecord {
+        PauseRecord {
+            port,
+            priority,
+            start: since + self.carried,
+            end: self.simulated(),
+            frames,
+            is_over_jump: self.jumped_at.is_some_and(|jump| since <= jump),
+        }
     }
 
     /// The network's clock at the simulated time `at`, which is not before the current one.

@@ -93,6 +93,7 @@ impl<N: NicScheduler> Hosts<N> {
             marks: Marks::default(), // the receiver reports them
             paused: paused - message.paused_before,
             hol_blocked: false, // set once the congestion roots of all partitions are known
+            skipped: message.carried_time,
             recalled: false,
         };
         ctx.probes.on_flow_end(ctx.now, message.flow, &outcome);

@@ -238,7 +238,8 @@ impl<C> Links<C> {
     pub fn resume(&mut self, ctx: &mut Ctx, queue: QueueId) {
         let Some((since, frames)) = self.stops[queue.index()].resume(ctx.now) else { return };
         let (port, class) = (queue.port(self.priorities), self.class_of(queue));
-        ctx.probes.stop_ended(ctx.carried, ctx.now, port, class - DATA, since, frames);
+        let stop = ctx.stop_until_now(port, class - DATA, since, frames);
+        ctx.probes.stop_ended(stop);
         let port = &mut self.ports[port.index()];
         // If the link is down, which is the highest bit, all classes stay stopped.
         port.paused &= !((1 - (port.paused >> 15)) << class);

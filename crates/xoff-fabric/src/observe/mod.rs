@@ -38,6 +38,7 @@ use capture::Capture;
 use congestion_roots::{RootWatch, Sent};
 use records::FlowOutcome;
 use reordering::Reordering;
+use rows::PauseRecord;
 
 /// The probes that listen to a partition of the network.
 pub(crate) struct Probes {
@@ -203,18 +204,9 @@ impl Probes {
         }
     }
 
-    /// An egress queue may send again: records the stop. [`Probes::on_resume`] tells probes what waited in the queue. Simulated
-    /// time is ahead by what was `carried` forward; a stop over a jump is recorded without the jump's time.
-    pub fn stop_ended(
-        &mut self,
-        carried: Time,
-        now: Time,
-        port: PortId,
-        priority: u8,
-        since: Time,
-        frames: u32,
-    ) {
-        self.records.pause(port, priority, since + carried, now + carried, frames);
+    /// An egress queue may send again: records the stop. [`Probes::on_resume`] tells probes what waited in the queue.
+    pub fn stop_ended(&mut self, stop: PauseRecord) {
+        self.records.pause(stop);
     }
 
     /// See [`Probe::on_resume`]; called only if [`Probes::on_stops`].

@@ -111,6 +111,8 @@ pub struct FlowOutcome {
     /// Whether it waited behind a PAUSE, and none of its hops was a congestion root in that time; only with
     /// [`Recording::roots`].
     pub hol_blocked: bool,
+    /// Time of it that was not simulated, in a fast-forwarded run: carried forward, or all of it if it was recalled.
+    pub skipped: Time,
     /// Whether it was not simulated: it took the time of messages like it, in a fast-forwarded run.
     pub recalled: bool,
 }
@@ -288,10 +290,15 @@ impl Records {
         self.partial.steps_done.push((step, at));
     }
 
-    pub(crate) fn pause(&mut self, port: PortId, priority: u8, start: Time, end: Time, frames: u32) {
+    pub(crate) fn pause(&mut self, pause: PauseRecord) {
         if self.recording.pauses {
-            self.pauses.push(PauseRecord { port, priority, start, end, frames });
+            self.pauses.push(pause);
         }
+    }
+
+    /// Time between samples; `None` if there are none.
+    pub fn interval(&self) -> Option<Time> {
+        self.recording.interval
     }
 
     /// A receiver has done with a flow.

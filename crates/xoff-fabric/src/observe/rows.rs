@@ -96,6 +96,9 @@ pub struct PauseRecord {
     pub end: Time,
     /// Number of PAUSE frames that caused or prolonged the stop.
     pub frames: u32,
+    /// Time was carried forward during the stop, in a fast-forwarded run: that time is not counted, and the stop stands for all stops
+    /// that would have come meanwhile.
+    pub is_over_jump: bool,
 }
 
 /// A time for which an egress queue was a congestion root: see [`super::congestion_roots`].

@@ -35,6 +35,8 @@ const MIN_HOPS: u64 = 20;
 pub(super) struct Division {
     /// By message, then step of the schedule: its part.
     of: Arc<[PartitionId]>,
+    /// Number of messages in [`Self::of`].
+    messages: usize,
     /// By port: the part whose packets pass it; the first one if none do.
     ports: Vec<PartitionId>,
     /// By part: the number of messages that the run waits for.
@@ -141,7 +143,7 @@ impl Division {
         of.extend(steps);
         let of_port = |port: PortId| part[sets[connections + port.index().min(port.peer().index())] as usize];
         let ports = net.topology.port_ids().map(of_port).collect();
-        Division { of: of.into(), ports, awaited }
+        Division { of: of.into(), messages: net.flows.len(), ports, awaited }
     }
 
     /// The number of parts.
@@ -162,6 +164,11 @@ impl Division {
     /// The part of a message.
     pub fn part_of(&self, flow: FlowId) -> usize {
         usize::from(self.of[flow.index()])
+    }
+
+    /// The part of a step of the schedule.
+    pub fn part_of_step(&self, step: u32) -> usize {
+        usize::from(self.of[self.messages + step as usize])
     }
 
     /// The part whose packets pass a port; the first one if none do.

@@ -357,7 +357,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                         switches.report_stop(ctx, links, queue, since);
                     }
                 }
-                ctx.probes.stop_ended(ctx.carried, ctx.now, port, priority, since, frames);
+                let stop = ctx.stop_until_now(port, priority, since, frames);
+                ctx.probes.stop_ended(stop);
             }
         }
     }

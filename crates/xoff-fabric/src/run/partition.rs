@@ -104,6 +104,8 @@ pub(super) trait AnyPartition: Send {
     fn close(&mut self, end: Time) -> (Counters, Records);
     /// A port's totals.
     fn port(&self, port: PortId) -> &Port;
+    /// Bytes of a port's total that were not simulated.
+    fn skipped_bytes(&self, port: PortId) -> u64;
     /// What the LLR of a port did; `None` without LLR.
     fn retries(&self, port: PortId) -> Option<RetryCounts>;
     /// The accounting of an ingress queue.
@@ -255,6 +257,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             ctx: Ctx {
                 now: Time::ZERO,
                 carried: Time::ZERO,
+                jumped_at: None,
                 changes: 0,
                 key: 0,
                 net: net.clone(),
@@ -410,6 +413,10 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn port(&self, port: PortId) -> &Port {
         &self.links.ports[port.index()]
+    }
+
+    fn skipped_bytes(&self, port: PortId) -> u64 {
+        self.carried_ports.bytes(port)
     }
 
     fn retries(&self, port: PortId) -> Option<RetryCounts> {

@@ -8,7 +8,7 @@ use xoff_schemes::detector::AnyDetector;
 use super::apart::{Ends, Outcome, apart};
 use super::critical_path::CriticalPath;
 use super::cut::Cut;
-use super::fast_forward::{self, FastForward, FastForwarded};
+use super::fast_forward::{self, FastForward, FastForwarded, Skips};
 use super::pace::Pace;
 use super::partition::{AnyPartition, deadlocked};
 use super::partitions;
@@ -303,13 +303,32 @@ impl Simulation {
     /// was under way at the run's end, after its part had become uncertain.
     pub fn is_uncertain(&self, flow: FlowId) -> bool {
         let part = self.cut.division().map_or(0, |division| division.part_of(flow));
-        let Some(from) =
-            self.forwarded.as_ref().and_then(|all| all.uncertain_parts.get(part).copied().flatten())
-        else {
+        let Some(from) = self.skips_of(part).and_then(|part| part.uncertain_from) else {
             return false;
         };
         let outcome = &self.records.flows[flow.index()];
         outcome.fct.map_or(self.now, |fct| outcome.start + fct) >= from
+    }
+
+    fn skips_of(&self, part: usize) -> Option<&Skips> {
+        self.forwarded.as_ref()?.parts.get(part)
+    }
+
+    /// Time that was carried forward between two times in the part of a step; none if the run was not fast-forwarded.
+    pub fn skipped_beside_step(&self, step: u32, from: Time, to: Time) -> Time {
+        let part = self.cut.division().map_or(0, |division| division.part_of_step(step));
+        self.skips_of(part).map_or(Time::ZERO, |part| part.between(from, to))
+    }
+
+    /// Time that was carried forward between two times in a run with samples, which is of one part; none if the run was not
+    /// fast-forwarded.
+    pub fn skipped_between(&self, from: Time, to: Time) -> Time {
+        self.skips_of(0).map_or(Time::ZERO, |part| part.between(from, to))
+    }
+
+    /// Bytes among those that a port has sent that were not simulated, but carried forward or of messages that were recalled.
+    pub fn skipped_bytes(&self, port: PortId) -> u64 {
+        self.partition(port).skipped_bytes(port)
     }
 
     /// Lets the run go on to its duration after its last flow has completed.

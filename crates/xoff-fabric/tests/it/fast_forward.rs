@@ -7,7 +7,7 @@ use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::network::{Flow, Schedule};
 use xoff_fabric::run::fast_forward::Held;
-use xoff_fabric::settings::{Cbfc, FlowControl, Host, Settings, Switch};
+use xoff_fabric::settings::{Cbfc, FlowControl, Host, Pfc, Settings, Switch};
 use xoff_fabric::{Recording, Simulation, Stop};
 
 const TOLERANCE: f64 = 0.01;
@@ -74,9 +74,9 @@ fn a_jump_begins_once_the_state_was_seen_to_repeat() {
         let mut sim = simulate(star(&[0, 0]), settings, none, flows, Recording::default(), None);
         sim.fast_forward(TOLERANCE, 1);
         sim.run(&mut |_| true).expect("no loss");
-        let spans = &sim.forwarded().expect("fast-forwarded").spans;
+        let spans = sim.forwarded().expect("fast-forwarded").jumps_by_start();
         assert!(!spans.is_empty());
-        for span in spans {
+        for span in &spans {
             assert_eq!((span.start.0 % 1_000_000, span.length.0 % period), (period, 0), "{span:?}");
         }
         assert_eq!(fct(&sim, 0), alone(10_000_000));
@@ -96,7 +96,7 @@ fn a_message_that_starts_while_others_are_steady_starts_in_time() {
     sim.run(&mut |_| true).expect("no loss");
     assert_eq!(sim.records().flows[1].start, Time::from_ms(3));
     assert_eq!([fct(&sim, 0), fct(&sim, 1)], [alone(100_000_000), alone(10_000)]);
-    let spans = &sim.forwarded().expect("fast-forwarded").spans;
+    let spans = sim.forwarded().expect("fast-forwarded").jumps_by_start();
     let ends = |span: &xoff_fabric::run::fast_forward::Span| span.start + span.length;
     assert!(
         spans.len() >= 2 && spans.iter().all(|s| s.start > Time::from_ms(3) || ends(s) < Time::from_ms(3))
@@ -162,6 +162,80 @@ fn messages_that_share_a_link_end_as_they_do_without_jumps() {
     let fast = of(true);
     assert_eq!(fast, of(false));
     assert_eq!(fast[0].max(fast[1]), Time(80_000 + 1_000_000 + 40_000 * 80_000 + 1_000_000 + 2_008_000));
+}
+
+#[test]
+fn messages_and_ports_say_how_much_of_them_was_carried_forward() {
+    // Host 0 sends 100 MB to host 1 and needs 8.4 ms: all jumps are over that message, and whole packets of it, each 80 ns. Host 2's
+    // 10,000 B at 3 ms are over after 4.9 us, in which no jump fits. The switch's ports share its memory: all is of one part.
+    let small = Flow { start: Time::from_ms(3), ..flow(2, 3, 10_000) };
+    let switch = Switch { buffer: Some(Bytes(32_000_000)), ..Switch::default() };
+    let flows = vec![flow(0, 1, 100_000_000), small];
+    let net = round_packets_by(switch, star(&[0; 4]), flows, Schedule::default()).expect("a network");
+    let mut sim = Simulation::new(net, None, Recording::default(), None);
+    sim.fast_forward(TOLERANCE, 1);
+    sim.run(&mut |_| true).expect("no loss");
+    let all = sim.forwarded().expect("fast-forwarded");
+    assert_eq!([sim.records().flows[0].skipped, sim.records().flows[1].skipped], [all.skipped, Time::ZERO]);
+    let packets = all.skipped.0 / 80_000;
+    assert!(packets > 90_000, "{all:?}");
+    let skipped = |flow: u32| {
+        let path = sim.network().data_path(FlowId(flow)).iter().map(|&port| sim.skipped_bytes(port));
+        let back = sim.network().ack_path(FlowId(flow)).iter().map(|&port| sim.skipped_bytes(port));
+        path.chain(back).collect::<Vec<_>>()
+    };
+    assert_eq!(skipped(0), [packets * 1_000, packets * 1_000, packets * 50, packets * 50]);
+    assert_eq!(skipped(1), [0; 4]);
+    // What is carried forward between two times: of two jumps or more, a half of the first one, all, and none.
+    let jumps = all.jumps_by_start();
+    let (first, half) = (jumps[0], Time(jumps[0].length.0 / 2));
+    let between = |from, to| sim.skipped_between(from, to);
+    assert_eq!(between(Time::ZERO, first.start + half), half);
+    assert_eq!(between(first.start + half, jumps[1].start), first.length - half);
+    assert_eq!(between(Time::ZERO, sim.now()), all.skipped);
+    assert_eq!(between(Time::from_ms(3), Time(3_004_900_000)), Time::ZERO);
+}
+
+#[test]
+fn a_pause_over_a_jump_says_so_and_is_the_last_of_those_it_stands_for() {
+    // Two hosts send to a third, and the switch stops them again and again: links of 10 ns, and room for four packets of each. The state
+    // repeats exactly, and so the pause that lasts when a jump ends is one of the plain run; those before it have no rows.
+    let run = |fast: bool| {
+        let pfc = Pfc { xoff: Some(Bytes(4_000)), ..Pfc::default() };
+        let mut settings = Settings { flow_control: FlowControl::Pfc(pfc), ..Settings::default() };
+        settings.packets.mtu = Bytes(1_000);
+        settings.packets.header = Bytes(48);
+        settings.packets.ack = Bytes(50);
+        settings.packets.gap = Bytes(0);
+        let topology = chain(1, &[0; 3], Rate::from_gbps(100), Time::from_ns(10));
+        let none = scheme("none", serde_json::json!({}), Time::from_us(1));
+        let flows = vec![flow(0, 2, 20_000_000), flow(1, 2, 20_000_000)];
+        let recording = Recording { pauses: true, ..Recording::default() };
+        let mut sim = simulate(topology, settings, none, flows, recording, None);
+        if fast {
+            sim.fast_forward(TOLERANCE, 1);
+        }
+        sim.run(&mut |_| true).expect("no loss");
+        sim
+    };
+    let (plain, fast) = (run(false), run(true));
+    assert_eq!([fct(&fast, 0), fct(&fast, 1)], [fct(&plain, 0), fct(&plain, 1)]);
+    let jumps = fast.forwarded().expect("fast-forwarded").jumps_by_start();
+    let ends: Vec<Time> = jumps.iter().map(|jump| jump.start + jump.length).collect();
+    let pauses = &fast.records().pauses;
+    let over: Vec<_> = pauses.iter().filter(|pause| pause.is_over_jump).collect();
+    assert!(!over.is_empty(), "{jumps:?}");
+    for pause in pauses {
+        let lasts = ends.iter().any(|&end| pause.start < end && end <= pause.end);
+        assert_eq!(pause.is_over_jump, lasts, "{pause:?}");
+        let same = plain
+            .records()
+            .pauses
+            .iter()
+            .any(|p| (p.port, p.start, p.end) == (pause.port, pause.start, pause.end));
+        assert!(same, "{pause:?} is none of the plain run");
+    }
+    assert!(pauses.len() * 10 < plain.records().pauses.len(), "pauses in a jump have no rows");
 }
 
 #[test]

@@ -37,8 +37,8 @@ fn a_message_is_carried_forward_whatever_begins_in_another_part() {
         sim.fast_forward(0.01, threads);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
         let all = forwarded(&sim);
-        assert_eq!((all.parts(), all.approximate, all.uncertain_from), (2, 0, None));
-        let longest = all.spans.iter().map(|span: &Span| span.length).max();
+        assert_eq!((all.parts.len(), all.approximate, all.uncertain_from), (2, 0, None));
+        let longest = all.jumps_by_start().iter().map(|span: &Span| span.length).max();
         assert!(longest > Some(Time::from_ms(8)), "{longest:?}");
         for (flow, outcome) in flows.iter().zip(&sim.records().flows) {
             let size = flow.size.expect("finite");
@@ -74,7 +74,7 @@ fn parts_have_the_events_of_the_whole_where_nothing_is_skipped() {
     fast.fast_forward(0.01, 1);
     fast.run(&mut |_| true).expect("no loss");
     let all = forwarded(&fast);
-    assert_eq!((all.parts(), all.jumps, all.recalled), (2, 0, 0));
+    assert_eq!((all.parts.len(), all.jumps, all.recalled), (2, 0, 0));
     assert_eq!((fast.now(), fast.counters()), (plain.now(), plain.counters()));
     assert_eq!(fast.records().flows, plain.records().flows);
 }
@@ -90,7 +90,7 @@ fn what_the_run_does_not_wait_for_goes_on_to_its_end() {
     let mut sim = Simulation::new(net, None, Recording::default(), None);
     sim.fast_forward(0.01, 1);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-    assert_eq!((forwarded(&sim).parts(), sim.now()), (2, Time::from_us(845)));
+    assert_eq!((forwarded(&sim).parts.len(), sim.now()), (2, Time::from_us(845)));
     assert!(forwarded(&sim).jumps >= 2, "{:?}", forwarded(&sim));
     assert_eq!(sim.records().flows[0].packets_sent, 10_563);
     // ACKs come 4.168 us after their packets began: those of the 10,511 that began by 840.832 us.
@@ -108,8 +108,8 @@ fn messages_of_one_part_are_uncertain_and_those_of_another_are_not() {
     sim.run(&mut |_| true).expect("no loss");
     let all = forwarded(&sim);
     assert_eq!(
-        (all.parts(), all.approximate > 0, all.uncertain_from),
-        (2, true, all.spans.first().map(|s| s.start))
+        (all.parts.len(), all.approximate > 0, all.uncertain_from),
+        (2, true, all.jumps_by_start().first().map(|s| s.start))
     );
     assert!(sim.is_uncertain(FlowId(0)));
     let last = &sim.records().flows[40];
@@ -125,7 +125,7 @@ fn a_run_in_parts_ends_at_its_duration_in_all_of_them() {
     let mut sim = Simulation::new(net, None, Recording::default(), Some(Time::from_ms(5)));
     sim.fast_forward(0.01, 1);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
-    assert_eq!((forwarded(&sim).parts(), sim.now()), (2, Time::from_ms(5)));
+    assert_eq!((forwarded(&sim).parts.len(), sim.now()), (2, Time::from_ms(5)));
     // One more begins with the end itself.
     let [long, short] = [0, 1].map(|flow| sim.records().flows[flow]);
     assert_eq!((long.fct, long.packets_sent), (None, 62_501));
@@ -175,7 +175,7 @@ fn messages_are_of_one_part_if_they_can_affect_each_other() {
         let mut sim = Simulation::new(net.expect("a network"), None, recording, None);
         sim.fast_forward(0.01, 1);
         sim.run(&mut |_| true).expect("no loss");
-        forwarded(&sim).parts()
+        forwarded(&sim).parts.len()
     };
     let [none, whole] = [Switch::default(), Switch { buffer: Some(Bytes(32_000_000)), ..Switch::default() }];
     let sampled = Recording { interval: Some(Time::from_us(10)), ..Recording::default() };
@@ -232,7 +232,7 @@ fn parts_on(hosts: u32, switches: u32, links: &[(u32, u32)], routes: &[&[u32]], 
     let mut sim = Simulation::new(net, None, Recording::default(), None);
     sim.fast_forward(0.01, 1);
     sim.run(&mut |_| true).expect("no loss");
-    forwarded(&sim).parts()
+    forwarded(&sim).parts.len()
 }
 
 #[test]

@@ -154,10 +154,12 @@ fn doubts(all: &FastForwarded) -> Vec<String> {
 /// What a fast-forwarded run skipped, and what kept it from skipping more.
 fn forwarded(all: &FastForwarded) -> Value {
     let held = all.held.iter().map(|(why, time)| json!({ "reason": why.text(), "ps": time.ps() }));
-    let spans = all.spans.iter().map(|span| json!([span.start.ps(), span.length.ps(), span.error]));
+    let jumps = all.jumps_by_start();
+    let spans = jumps.iter().take(MAX_SPANS);
+    let spans = spans.map(|span| json!([span.start.ps(), span.length.ps(), span.error]));
     json!({
         "tolerance": all.tolerance,
-        "parts": all.parts(),
+        "parts": all.parts.len(),
         "jumps": all.jumps,
         "approximate_jumps": all.approximate,
         "skipped_ps": all.skipped.ps(),
@@ -169,6 +171,9 @@ fn forwarded(all: &FastForwarded) -> Value {
         "spans": spans.collect::<Vec<_>>(),
     })
 }
+
+/// Jumps that the manifest lists.
+const MAX_SPANS: usize = 10_000;
 
 /// Flows without completion that the manifest lists.
 const LISTED: usize = 100;

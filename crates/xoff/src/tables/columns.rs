@@ -80,6 +80,10 @@ impl Columns {
         }
         self.column(name, doc, Arc::new(values.map(Some).collect::<BooleanArray>()), false)
     }
+    /// A column that only some runs have.
+    pub(super) fn u64_if(self, has: bool, name: &str, doc: &str, values: impl Iterator<Item = u64>) -> Self {
+        if has { self.u64(name, doc, values) } else { self }
+    }
     /// A column that only some runs have, in which a row may have no value.
     pub(super) fn u8_or_null_if(
         self,

@@ -9,7 +9,8 @@ use xoff_schemes::{Mark, PortState};
 use super::columns::{Columns, strings};
 use super::{Names, Table};
 
-pub(super) fn pauses(rows: &[PauseRecord], names: &Names) -> Table {
+/// Pauses, of a run that was `forwarded` with whether time was carried forward over them.
+pub(super) fn pauses(rows: &[PauseRecord], names: &Names, forwarded: bool) -> Table {
     Columns::new()
         .names("port", "egress port that was stopped", rows.iter().map(|r| r.port.0), &names.ports)
         .names("by", "port that sent the PAUSE", rows.iter().map(|r| r.port.peer().0), &names.ports)
@@ -17,6 +18,13 @@ pub(super) fn pauses(rows: &[PauseRecord], names: &Names) -> Table {
         .u64("start_ps", "start, ps", rows.iter().map(|r| r.start.ps()))
         .u64("length_ps", "duration, ps", rows.iter().map(|r| (r.end - r.start).ps()))
         .u32("frames", "PAUSE frames that caused or prolonged it", rows.iter().map(|r| r.frames))
+        .bools_if(
+            forwarded,
+            "over_jump",
+            "time was carried forward while it lasted (`run.fast_forward`): length_ps is without that time, and the row stands for \
+             all pauses that would have come in it",
+            rows.iter().map(|r| r.is_over_jump),
+        )
         .table("pauses")
 }
 

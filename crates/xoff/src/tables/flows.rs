@@ -94,6 +94,12 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
              recorded",
             rows.iter().map(|&i| sim.records().watches_roots().then_some(outcomes[i].hol_blocked)),
         )
+        .u64_if(
+            sim.forwarded().is_some(),
+            "skipped_ps",
+            "time of it that was not simulated (`run.fast_forward`), ps: carried forward, or all of it if it was recalled",
+            outcome(|o| o.skipped.ps()),
+        )
         .bools_if(
             sim.forwarded().is_some(),
             "recalled",
@@ -176,6 +182,15 @@ pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> 
             "end_ps",
             "when all messages that it waited for had arrived and its overhead was over, ps; null: not before the run ended",
             rows.iter().map(|o| ended(traffic.end(o, steps)).map(Time::ps)),
+        )
+        .u64_if(
+            sim.forwarded().is_some(),
+            "skipped_ps",
+            "time of it that was carried forward (`run.fast_forward`), ps",
+            rows.iter().map(|o| {
+                let end = ended(traffic.end(o, steps)).unwrap_or(now);
+                sim.skipped_beside_step(o.begin, at(o.begin), end).ps()
+            }),
         )
         .table("operations")
 }

@@ -20,6 +20,7 @@ use xoff_fabric::{Network, Simulation};
 use xoff_traffic::Traffic;
 
 use columns::strings;
+use samples::Skips;
 pub use so_far::SoFar;
 
 /// A result table.
@@ -42,14 +43,14 @@ impl Table {
 pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
     let names = Names::new(sim.network());
     let records = sim.records();
-    let samples = &records.samples;
+    let (samples, skips) = (&records.samples, Skips::of(sim));
     vec![
         flows::flows(sim, traffic, &names),
         ports::ports(sim, &names),
-        samples::queues(&samples.queues, &samples.priorities, &names),
-        samples::rates(&samples.rates),
-        samples::utilization(&samples.utilization, |port| sim.port(port).rate, &names),
-        events::pauses(&records.pauses, &names),
+        samples::queues(&samples.queues, &samples.priorities, &names, skips),
+        samples::rates(&samples.rates, skips),
+        samples::utilization(&samples.utilization, |port| sim.port(port).rate, &names, skips),
+        events::pauses(&records.pauses, &names, sim.forwarded().is_some()),
         events::roots(&records.roots, &names),
         events::notifications(sim),
         events::marks(sim, &names),

@@ -47,7 +47,13 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
         .u64(
             "dropped",
             "packets dropped that came in by this port",
-            all.map(|p| records.totals.drops[p.index()]),
+            all.clone().map(|p| records.totals.drops[p.index()]),
+        )
+        .u64_if(
+            sim.forwarded().is_some(),
+            "skipped_bytes",
+            "those of tx_bytes that were not simulated (`run.fast_forward`): carried forward, or of recalled messages",
+            all.map(|p| sim.skipped_bytes(p)),
         );
     buffer_sizing::add(columns, sim).table("ports")
 }

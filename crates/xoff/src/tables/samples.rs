@@ -1,6 +1,7 @@
 //! The tables of samples: queues, rates, schemes' variables and utilization.
 
-use xoff_engine::Rate;
+use xoff_engine::{Rate, Time};
+use xoff_fabric::Simulation;
 use xoff_fabric::ids::PortId;
 use xoff_fabric::observe::rows::{
     PrioritySample, QueueSample, RateSample, UtilizationSample, VariableSample,
@@ -9,15 +10,54 @@ use xoff_fabric::observe::rows::{
 use super::columns::{Columns, strings};
 use super::{Names, Table};
 
+/// Time that a run carried forward, for tables of samples.
+#[derive(Clone, Copy)]
+pub(super) struct Skips<'a> {
+    sim: &'a Simulation,
+    interval: Time,
+}
+
+impl<'a> Skips<'a> {
+    /// `None` if the run was not fast-forwarded, or has no samples.
+    pub fn of(sim: &'a Simulation) -> Option<Skips<'a>> {
+        sim.forwarded()?;
+        Some(Skips { sim, interval: sim.records().interval()? })
+    }
+
+    /// Time in the interval of a sample, `None` being the regular one, in ps.
+    fn within(&self, end: Time, interval: Option<Time>) -> u64 {
+        self.sim.skipped_between(end.saturating_sub(interval.unwrap_or(self.interval)), end).ps()
+    }
+}
+
+/// Adds the time that was carried forward in the interval of each row, by end and length of the interval.
+fn add_skipped(
+    columns: Columns,
+    skips: Option<Skips<'_>>,
+    intervals: impl Iterator<Item = (Time, Option<Time>)>,
+) -> Columns {
+    let Some(skips) = skips else { return columns };
+    columns.u64(
+        "skipped_ps",
+        "time of the interval that was carried forward (`run.fast_forward`), ps",
+        intervals.map(|(end, length)| skips.within(end, length)),
+    )
+}
+
 /// Queues of ports, and of switches' ports each priority apart if there are several.
-pub(super) fn queues(ports: &[QueueSample], priorities: &[PrioritySample], names: &Names) -> Table {
+pub(super) fn queues(
+    ports: &[QueueSample],
+    priorities: &[PrioritySample],
+    names: &Names,
+    skips: Option<Skips<'_>>,
+) -> Table {
     let whole = ports.iter().map(|r| (r.time, r.port, None, r.bytes, r.max_bytes));
     let parts = priorities.iter().map(|r| (r.time, r.port, Some(r.priority), r.bytes, r.max_bytes));
     let mut rows: Vec<_> = whole.chain(parts).collect();
     if !priorities.is_empty() {
         rows.sort_by_key(|row| row.0);
     }
-    Columns::new()
+    let columns = Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.0.ps()))
         .names("port", "egress port", rows.iter().map(|r| r.1.0), &names.ports)
         .u64("bytes", "bytes queued at that moment, without the frame on the wire", rows.iter().map(|r| r.3))
@@ -27,13 +67,13 @@ pub(super) fn queues(ports: &[QueueSample], priorities: &[PrioritySample], names
             "priority",
             "data priority of the row, in a network with several; null: all of the port, with what is no data",
             rows.iter().map(|r| r.2),
-        )
-        .table("queues")
+        );
+    add_skipped(columns, skips, rows.iter().map(|r| (r.0, None))).table("queues")
 }
 
-pub(super) fn rates(rows: &[RateSample]) -> Table {
+pub(super) fn rates(rows: &[RateSample], skips: Option<Skips<'_>>) -> Table {
     let window = |w: u64| (w != u64::MAX).then_some(w);
-    Columns::new()
+    let columns = Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
         .u64(
             "interval_ps",
@@ -48,8 +88,8 @@ pub(super) fn rates(rows: &[RateSample]) -> Table {
             "window_bytes",
             "the scheme's window, B; null: none",
             rows.iter().map(|r| window(r.window)),
-        )
-        .table("rates")
+        );
+    add_skipped(columns, skips, rows.iter().map(|r| (r.time, Some(r.interval)))).table("rates")
 }
 
 pub(super) fn variables(rows: &[VariableSample]) -> Table {
@@ -71,8 +111,13 @@ pub(super) fn variables(rows: &[VariableSample]) -> Table {
 }
 
 /// `rate` is the line rate of a port.
-pub(super) fn utilization(rows: &[UtilizationSample], rate: impl Fn(PortId) -> Rate, names: &Names) -> Table {
-    Columns::new()
+pub(super) fn utilization(
+    rows: &[UtilizationSample],
+    rate: impl Fn(PortId) -> Rate,
+    names: &Names,
+    skips: Option<Skips<'_>>,
+) -> Table {
+    let columns = Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)
         .f64("tx_bps", "bits sent, bit/s", rows.iter().map(|r| r.tx_bps))
@@ -80,8 +125,8 @@ pub(super) fn utilization(rows: &[UtilizationSample], rate: impl Fn(PortId) -> R
             "utilization",
             "tx_bps over the line rate, at most 1",
             rows.iter().map(|r| share(r.tx_bps, rate(r.port))),
-        )
-        .table("utilization")
+        );
+    add_skipped(columns, skips, rows.iter().map(|r| (r.time, None))).table("utilization")
 }
 
 /// The share of a port's line rate that it sent at, at most 1: a frame whose time is cut, as by `quirks.clock`, leaves faster

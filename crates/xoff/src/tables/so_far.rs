@@ -50,11 +50,16 @@ impl SoFar {
         let names = &self.names;
         vec![
             self.flows(net, traffic, now),
-            samples::queues(&samples.queues[queues..], &samples.priorities[priorities..], names),
-            samples::rates(&samples.rates[rates..]),
-            samples::utilization(&samples.utilization[utilization..], |port| net.topology.rate(port), names),
+            samples::queues(&samples.queues[queues..], &samples.priorities[priorities..], names, None),
+            samples::rates(&samples.rates[rates..], None),
+            samples::utilization(
+                &samples.utilization[utilization..],
+                |port| net.topology.rate(port),
+                names,
+                None,
+            ),
             samples::variables(&samples.variables[variables..]),
-            events::pauses(&records.pauses[pauses..], names),
+            events::pauses(&records.pauses[pauses..], names, false),
             events::roots(&records.roots[roots..], names),
             breakdown::breakdown(&records.breakdown[parts..], names),
         ]

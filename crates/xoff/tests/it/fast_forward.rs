@@ -385,9 +385,65 @@ fn long_collectives_recall_most_messages() {
     assert_eq!(Some(recalled.true_count() as u64), all["recalled_messages"].as_u64());
     let uncertain = table(&fast, "flows").column_by_name("uncertain").expect("a column").as_boolean();
     assert_eq!(uncertain.true_count(), 0);
-    assert!(
-        ["recalled", "uncertain"].iter().all(|name| table(&plain, "flows").column_by_name(name).is_none())
-    );
+    // Nothing of a recalled message was simulated.
+    let flows = table(&fast, "flows");
+    let times = numbers(flows, "skipped_ps").into_iter().zip(numbers(flows, "fct_ps"));
+    assert!(times.zip(recalled).all(|((skipped, fct), recalled)| skipped == fct || recalled != Some(true)));
+}
+
+#[test]
+fn rows_say_how_much_of_them_was_carried_forward() {
+    // A message that sends for longer than the run of 9 ms, with a sample each ms: the intervals are the whole run, with all of the
+    // time that was carried forward.
+    let base = text(TOPOLOGIES[0], "none", "pfc", &[(0, 1, 200_000, 0)]);
+    let sampled = "record = { pauses = true, interval = \"1ms\", utilization = true, rates = \"all\", queues = \"all\" }";
+    let base = base.replace("record = { pauses = false }", sampled);
+    let (plain, fast) =
+        (run(&base, "duration = \"9ms\""), run(&base, &format!("{FAST}\nduration = \"9ms\"")));
+    let total = fast.manifest["fast_forward"]["skipped_ps"].as_u64().expect("a time");
+    assert!(total > 6_000_000_000, "{total}");
+    let skipped = |name: &str| numbers(table(&fast, name), "skipped_ps");
+    // One row for each of 16 ports and of 9 intervals, none of which is carried forward for longer than it lasts.
+    for name in ["queues", "utilization"] {
+        assert_eq!(skipped(name).len(), 16 * 9);
+        assert!(skipped(name).iter().all(|&ps| ps <= 1_000_000_000));
+        assert_eq!(skipped(name).iter().sum::<u64>(), 16 * total, "{name}");
+    }
+    assert_eq!([skipped("rates").iter().sum::<u64>(), skipped("flows").iter().sum()], [total; 2]);
+    for (name, column) in [
+        ("flows", "skipped_ps"),
+        ("flows", "recalled"),
+        ("flows", "uncertain"),
+        ("operations", "skipped_ps"),
+        ("ports", "skipped_bytes"),
+        ("queues", "skipped_ps"),
+        ("rates", "skipped_ps"),
+        ("utilization", "skipped_ps"),
+        ("pauses", "over_jump"),
+    ] {
+        let has = |output: &Output| table(output, name).column_by_name(column).is_some();
+        assert_eq!([has(&plain), has(&fast)], [false, true], "{column} of {name}");
+    }
+}
+
+#[test]
+fn operations_say_how_much_of_them_was_carried_forward() {
+    // Two pairs of hosts, each a part of the run, sum up 50 and 20 MB twice, without a break: so each jump is in one operation of both
+    // processes of its own part, and in none of the other part.
+    let pair = |hosts: &str, size: &str| {
+        format!(
+            "[[traffic]]\npattern = \"collective\"\nkind = \"all_reduce\"\nalgorithm = \"ring\"\nhosts = \"{hosts}\"\n\
+             size = \"{size}\"\nrepetitions = 2\n"
+        )
+    };
+    let text = text(TOPOLOGIES[0], "none", "pfc", &[]);
+    let fast = run(&format!("{text}{}{}", pair("host0..host1", "50MB"), pair("host2..host3", "20MB")), FAST);
+    let all = &fast.manifest["fast_forward"];
+    assert_eq!(all["parts"], 2);
+    let skipped = numbers(table(&fast, "operations"), "skipped_ps");
+    assert_eq!(skipped.len(), 2 * 2 * 2);
+    assert_eq!(Some(skipped.iter().sum::<u64>()), all["skipped_ps"].as_u64().map(|ps| 2 * ps), "{skipped:?}");
+    assert!(skipped.iter().all(|&ps| ps > 0), "{skipped:?}");
 }
 
 #[test]

@@ -39,6 +39,7 @@ fn outcome(ctx: &Ctx, start: Time, fct: Option<Time>, acked: u64) -> FlowOutcome
         marks: Marks::default(),
         paused: Time::ZERO,
         hol_blocked: false,
+        skipped: fct.unwrap_or(ctx.simulated().saturating_sub(start)),
         recalled: true,
     }
 }

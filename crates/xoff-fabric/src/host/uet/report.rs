@@ -1,6 +1,6 @@
 //! What the transport reports of its messages.
 
-use xoff_engine::Rate;
+use xoff_engine::{Rate, Time};
 
 use super::UetNic;
 use super::sender::UetSender;
@@ -71,6 +71,7 @@ impl Hosts<UetNic> {
             marks: Marks::default(), // the receiver reports them
             paused: paused - message.paused_before,
             hol_blocked: false, // set once the congestion roots of all partitions are known
+            skipped: Time::ZERO,
             recalled: false,
         };
         ctx.probes.on_flow_end(ctx.now, message.flow, &outcome);

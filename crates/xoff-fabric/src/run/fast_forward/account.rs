@@ -4,9 +4,6 @@ use xoff_engine::Time;
 
 use crate::host::recall::Tally;
 
-/// Spans that an account keeps one by one; more of them are only counted.
-const MAX_SPANS: usize = 10_000;
-
 /// Why no time was carried forward at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Held {
@@ -83,6 +80,47 @@ pub struct Span {
     pub error: f64,
 }
 
+/// What was skipped of a part of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skips {
+    /// See [`FastForwarded::uncertain_from`]: the same for the part's messages alone.
+    pub uncertain_from: Option<Time>,
+    /// The jumps by their starts.
+    jumps: Vec<Span>,
+    /// By jump: the lengths of all jumps up to it, and of its own.
+    sums: Vec<Time>,
+}
+
+impl Skips {
+    fn push(&mut self, jump: Span) {
+        self.sums.push(self.total() + jump.length);
+        self.jumps.push(jump);
+    }
+
+    /// The jumps by their starts.
+    pub fn jumps(&self) -> &[Span] {
+        &self.jumps
+    }
+
+    /// Time carried forward in the run.
+    fn total(&self) -> Time {
+        self.sums.last().copied().unwrap_or(Time::ZERO)
+    }
+
+    /// Time carried forward before a time.
+    fn before(&self, at: Time) -> Time {
+        let begun = self.jumps.partition_point(|jump| jump.start < at);
+        let Some(last) = begun.checked_sub(1) else { return Time::ZERO };
+        let Span { start, length, .. } = self.jumps[last];
+        self.sums[last] - (start + length).saturating_sub(at)
+    }
+
+    /// Time carried forward between two times.
+    pub fn between(&self, from: Time, to: Time) -> Time {
+        self.before(to).saturating_sub(self.before(from))
+    }
+}
+
 /// What fast-forward did in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FastForwarded {
@@ -103,18 +141,18 @@ pub struct FastForwarded {
     /// From then on, times of single messages may differ from those of the plain run by more than the tolerance: a scheme with a
     /// state of its own lived through a jump; or after an approximate jump or recalled messages, data of messages met at a port, or an estimated error exceeds the tolerance.
     pub uncertain_from: Option<Time>,
-    /// By part that others cannot affect, and that has jumps of its own: the same for its messages alone. Times are sums over all parts.
-    pub uncertain_parts: Vec<Option<Time>>,
-    /// The jumps by their starts, the first 10,000 of each part.
-    pub spans: Vec<Span>,
+    /// By part that others cannot affect, and that has jumps of its own: what was skipped of it. All other times are sums over all parts.
+    pub parts: Vec<Skips>,
     /// Simulated time that was not skipped, by the reason why not; without reasons of no time.
     pub held: Vec<(Held, Time)>,
 }
 
 impl FastForwarded {
-    /// Number of parts.
-    pub fn parts(&self) -> usize {
-        self.uncertain_parts.len()
+    /// The jumps of all parts by their starts.
+    pub fn jumps_by_start(&self) -> Vec<Span> {
+        let mut jumps: Vec<Span> = self.parts.iter().flat_map(|part| &part.jumps).copied().collect();
+        jumps.sort_by_key(|jump| jump.start);
+        jumps
     }
 
     /// What was skipped in a run of parts.
@@ -129,12 +167,10 @@ impl FastForwarded {
             all.approximate += part.approximate;
             all.recalled += part.recalled;
             all.recalled_time += part.recalled_time;
-            all.uncertain_parts.push(part.uncertain_from);
-            all.spans.append(&mut part.spans);
+            all.parts.append(&mut part.parts);
             part.held.into_iter().for_each(|(why, time)| held[why as usize] += time);
         }
-        all.uncertain_from = all.uncertain_parts.iter().flatten().min().copied();
-        all.spans.sort_by_key(|span| span.start);
+        all.uncertain_from = all.parts.iter().filter_map(|part| part.uncertain_from).min();
         all.held = with_time(held);
         all
     }
@@ -149,6 +185,7 @@ fn with_time(held: [Time; Held::ALL.len()]) -> Vec<(Held, Time)> {
 /// The account while a run goes on.
 pub(super) struct Account {
     outcome: FastForwarded,
+    skips: Skips,
     held: [Time; Held::ALL.len()],
     /// The end of the last look or jump, in simulated time.
     until: Time,
@@ -159,7 +196,8 @@ impl Account {
     /// Nothing skipped.
     pub fn new(tolerance: f64) -> Account {
         let outcome = FastForwarded { tolerance, ..FastForwarded::default() };
-        Account { outcome, held: [Time::ZERO; Held::ALL.len()], until: Time::ZERO, has_met: false }
+        let skips = Skips::default();
+        Account { outcome, skips, held: [Time::ZERO; Held::ALL.len()], until: Time::ZERO, has_met: false }
     }
 
     /// Nothing was skipped up to `now`.
@@ -201,16 +239,15 @@ impl Account {
         all.jumps += 1;
         all.skipped += span.length;
         all.error = all.error.max(span.error);
-        if all.spans.len() < MAX_SPANS {
-            all.spans.push(span);
-        }
+        self.skips.push(span);
     }
 
     /// The account at the end of the run.
     pub fn outcome(mut self, recalled: Tally) -> FastForwarded {
         let from = [self.outcome.uncertain_from, recalled.uncertain_from];
         self.outcome.uncertain_from = from.into_iter().flatten().min();
-        self.outcome.uncertain_parts = vec![self.outcome.uncertain_from];
+        self.skips.uncertain_from = self.outcome.uncertain_from;
+        self.outcome.parts = vec![self.skips];
         self.outcome.recalled = recalled.messages;
         self.outcome.error = self.outcome.error.max(recalled.error);
         self.outcome.held = with_time(self.held);

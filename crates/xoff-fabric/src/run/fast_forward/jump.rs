@@ -108,6 +108,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let Partition { ctx, links, hosts, .. } = self;
         ctx.events.bring_forward(time, is_external);
         ctx.carried += time;
+        ctx.jumped_at = Some(ctx.now);
         hosts.carry_clocks(ctx, links, paces, time);
     }
 

@@ -32,7 +32,7 @@ mod trial;
 use xoff_engine::Time;
 
 use account::Account;
-pub use account::{FastForwarded, Held, Span};
+pub use account::{FastForwarded, Held, Skips, Span};
 use history::History;
 pub(super) use jump::Jump;
 pub(super) use ports::CarriedPorts;

@@ -47,12 +47,17 @@ impl CarriedPorts {
 
     /// Bits carried forward at a port.
     pub fn bits(&self, port: PortId) -> f64 {
-        self.0.get(port.index()).map_or(0.0, |carried| carried.bytes as f64 * 8.0)
+        self.bytes(port) as f64 * 8.0
     }
 
-    /// Adds everything to the ports' own counts, at the end of a run.
-    pub fn settle(&mut self, ports: &mut [Port]) {
-        for (port, carried) in ports.iter_mut().zip(self.0.drain(..)) {
+    /// Bytes carried forward at a port.
+    pub fn bytes(&self, port: PortId) -> u64 {
+        self.0.get(port.index()).map_or(0, |carried| carried.bytes)
+    }
+
+    /// Adds everything to the ports' own counts, once, at the end of a run.
+    pub fn settle(&self, ports: &mut [Port]) {
+        for (port, carried) in ports.iter_mut().zip(&self.0) {
             port.tx_bytes += carried.bytes;
             port.tx_packets += carried.packets;
         }
