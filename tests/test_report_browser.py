@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -97,16 +97,29 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report([xoff.load(folder / name) for name in ("none", "hpcc", "dcqcn", "bare")], folder / "r.html")
 
 
-def opened(browser: Browser, file: Path, width: int = 1280, scheme: Literal["light", "dark"] = "light") -> Page:
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page.goto(file.as_uri())
+@pytest.fixture(scope="module")
+def page(browser: Browser, comparison: Path) -> Iterator[Page]:
+    """That report, drawn once for all tests that look at it, at the width that leaves the least room."""
+    page = browser.new_page(viewport={"width": 400, "height": 900})
+    page.goto(comparison.as_uri())
     page.wait_for_selector("html[data-drawn]", timeout=60_000)
-    return page
+    yield page
+    page.close()
+
+
+def at_width(page: Page, width: int) -> None:
+    """Make the page so wide, and wait until its plots are drawn anew."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("scrollTo(0, 0); new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
+    page.wait_for_selector("html[data-drawn]")
+    fits = """() => [...document.querySelectorAll(".plot")].every((plot) =>
+      Math.abs(plot.clientWidth - plot.querySelector(".main-svg").getBoundingClientRect().width) < 2)"""
+    page.wait_for_function(fits)
 
 
 @pytest.mark.parametrize("width", [400, 800, 1280, 1920])
-def test_everything_has_room_at_any_width(browser: Browser, comparison: Path, width: int) -> None:
-    page = opened(browser, comparison, width)
+def test_everything_has_room_at_any_width(page: Page, width: int) -> None:
+    at_width(page, width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     # The summary shows all its numbers without being moved.
     assert (
@@ -130,12 +143,11 @@ def test_everything_has_room_at_any_width(browser: Browser, comparison: Path, wi
       });
     }).map((plot) => plot.id)"""
     assert page.evaluate(covered) == []
-    page.close()
 
 
 @pytest.mark.parametrize("width", [400, 1280])
-def test_the_contents_stay_in_sight_and_lead_to_each_part(browser: Browser, comparison: Path, width: int) -> None:
-    page = opened(browser, comparison, width)
+def test_the_contents_stay_in_sight_and_lead_to_each_part(page: Page, width: int) -> None:
+    at_width(page, width)
     links = page.locator("nav a")
     heads = page.locator("main h2").all_inner_texts()
     assert links.all_inner_texts() == heads
@@ -149,11 +161,10 @@ def test_the_contents_stay_in_sight_and_lead_to_each_part(browser: Browser, comp
         assert 0 <= bar["y"] < 10
         # Below the contents where they are a line above the page.
         assert box["y"] >= (bar["height"] if width == 400 else 0)
-    page.close()
 
 
-def test_settings_are_a_table(browser: Browser, comparison: Path) -> None:
-    page = opened(browser, comparison)
+def test_settings_are_a_table(page: Page) -> None:
+    at_width(page, 1280)
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     keys = page.locator("tr.differs td.key")
     assert keys.count() > 5
@@ -161,11 +172,11 @@ def test_settings_are_a_table(browser: Browser, comparison: Path) -> None:
     own = """all => all.every((cell) => cell.scrollWidth <= cell.clientWidth
       && cell.offsetHeight === cell.parentElement.offsetHeight)"""
     assert keys.evaluate_all(own)
-    page.close()
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = false; })")
 
 
-def test_what_is_paused_has_one_colour(browser: Browser, comparison: Path) -> None:
-    page = opened(browser, comparison)
+def test_what_is_paused_has_one_colour(page: Page) -> None:
+    at_width(page, 1280)
     tree = page.locator(".legend-states li:has-text('paused') .key").evaluate(
         "key => getComputedStyle(key).backgroundColor"
     )
@@ -174,11 +185,10 @@ def test_what_is_paused_has_one_colour(browser: Browser, comparison: Path) -> No
     assert tree == "rgb(230, 159, 0)"
     assert bars == "#E69F00"
     assert [name for name, colour in traces if colour == bars] == ["paused"]
-    page.close()
 
 
-def test_what_was_not_recorded_is_said_once(browser: Browser, comparison: Path) -> None:
-    page = opened(browser, comparison)
+def test_what_was_not_recorded_is_said_once(page: Page) -> None:
+    at_width(page, 1280)
     table = page.locator("h2:text-is('Not recorded') ~ .scroll table").first
     rows = [row.split("\t") for row in table.inner_text().splitlines()[1:]]
     assert {key: runs for key, _, runs in rows} == {
@@ -190,4 +200,3 @@ def test_what_was_not_recorded_is_said_once(browser: Browser, comparison: Path) 
     elsewhere = re.sub(r"Not recorded\n.*?\nCongestion tree", "", page.locator("main").inner_text(), flags=re.DOTALL)
     # But for the state in which the tree shows ports, of which four hosts at a switch have eight; three were paused.
     assert re.findall(r"[^\n]*not recorded[^\n]*", elsewhere, re.IGNORECASE) == ["not recorded 5"]
-    page.close()

@@ -22,7 +22,6 @@
   };
   // The only configuration of Plotly's figures. A page is a file of its own: nothing on it leads to a server.
   const config = {
-    responsive: true,
     displaylogo: false,
     showSendToCloud: false,
     plotlyServerURL: "",
@@ -50,21 +49,41 @@
     }
     return found;
   };
+  // Plotly takes the size from the page as long as none is set.
   const draw = async (id, figure) => {
-    const shaped = { ...colours(), ...shape(figure) };
-    document.getElementById(id).style.height = `${shaped.height}px`;
-    await Plotly.relayout(id, shaped);
+    const { height, ...shaped } = shape(figure);
+    document.getElementById(id).style.height = `${height}px`;
+    await Plotly.relayout(id, { ...colours(), ...shaped, autosize: true });
   };
+  let width = innerWidth;
   for (const [id, figure] of Object.entries(figures)) {
     await Plotly.newPlot(id, figure.data, structuredClone(figure.layout), { ...config });
     await draw(id, figure);
   }
-  narrow.addEventListener("change", () => Object.entries(figures).forEach(([id, figure]) => draw(id, figure)));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const id of Object.keys(figures)) Plotly.relayout(id, colours());
   });
   if (globalThis.drawCongestionTree) await globalThis.drawCongestionTree({ unpack, colours, config });
-  document.documentElement.dataset.drawn = Object.keys(figures).length;
+  const { dataset } = document.documentElement;
+  dataset.drawn = Object.keys(figures).length;
+  // Of a legend that has another number of lines in its new width, Plotly learns the height as it draws, and minds it the next time.
+  const redraw = async () => {
+    for (const [id, figure] of Object.entries(figures)) {
+      await draw(id, figure);
+      await draw(id, figure);
+    }
+    dataset.drawn = Object.keys(figures).length;
+  };
+  let redrawn = Promise.resolve(), soon;
+  const fit = () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    delete dataset.drawn;
+    clearTimeout(soon);
+    soon = setTimeout(() => { redrawn = redrawn.then(redraw); }, 100);
+  };
+  addEventListener("resize", fit);
+  fit();
 })().catch((error) => {
   document.getElementById("problem").textContent = `The plots could not be drawn: ${error}`;
   throw error;

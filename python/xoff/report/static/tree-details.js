@@ -116,7 +116,7 @@ class Details {
       template: "none", margin: { l: 64, r: 16, t: 10, b: 46 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, sans-serif", size: 12.5 }, showlegend: false, hovermode: "closest", ...layout,
       xaxis: { gridcolor: GRID, ...layout.xaxis }, yaxis: { gridcolor: GRID, ...layout.yaxis }, shapes: [this.now()],
-    }, { ...context.config }).then(() => Plotly.relayout("tree-chart", context.colours()));
+    }, { ...context.config, responsive: true }).then(() => Plotly.relayout("tree-chart", context.colours()));
     this.drawn = true;
   }
 
