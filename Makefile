@@ -73,12 +73,15 @@ test-rust: cargo
 test-python: wasm-for-tests
 	@$(MAKE) --no-print-directory run-python
 
+# One more than there are cores: tests wait for processes and for a browser a third of their time.
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+
 run-python: .venv/installed-for-tests browser tshark
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/stubtest --concise xoff._xoff
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 docs: .venv/installed
 	$(BIN)/python -m xoff.cli.reference docs/reference
@@ -100,11 +103,13 @@ WASM := wasm32-unknown-unknown
 wasm: PROFILE := release
 wasm: OPTIONS := --release
 wasm-for-tests: PROFILE := debug
+# Its runs are so short that to optimize the simulator takes longer: two minutes less of a processor.
+wasm-for-tests: LEVEL := CARGO_PROFILE_DEV_OPT_LEVEL=0
 wasm wasm-for-tests:
 	@if command -v rustup >/dev/null; then rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM); fi; \
 	test -d "$$(rustc --print sysroot 2>/dev/null)/lib/rustlib/$(WASM)" || { \
 		echo "The simulator for a browser is left out: it needs Rust's target $(WASM), which rustup adds: https://rustup.rs"; exit 0; }; \
-	CARGO_PROFILE_RELEASE_DEBUG=false cargo rustc --quiet --locked -p xoff-wasm --lib --target $(WASM) $(OPTIONS) -- -D warnings && \
+	CARGO_PROFILE_RELEASE_DEBUG=false $(LEVEL) cargo rustc --quiet --locked -p xoff-wasm --lib --target $(WASM) $(OPTIONS) -- -D warnings && \
 	cargo run --quiet --locked -p wasm-glue --features bindgen -- target/$(WASM)/$(PROFILE)/xoff_wasm.wasm out/wasm/$(PROFILE)
 
 # uv fetches packages side by side, in half a minute what takes pip up to nine. pip does it where packages come from an index of one's

@@ -49,16 +49,21 @@
     }
     return found;
   };
-  // Plotly takes the size from the page as long as none is set.
-  const draw = async (id, figure) => {
+  // The layout that fits the page; Plotly takes the size from the page as long as none is set.
+  const fitted = (id, figure) => {
     const { height, ...shaped } = shape(figure);
     document.getElementById(id).style.height = `${height}px`;
-    await Plotly.relayout(id, { ...colours(), ...shaped, autosize: true });
+    return { ...colours(), ...shaped, autosize: true };
+  };
+  const put = (layout, key, value) => {
+    const names = key.split("."), last = names.pop();
+    names.reduce((at, name) => at[name] ??= {}, layout)[last] = value;
   };
   let width = innerWidth;
   for (const [id, figure] of Object.entries(figures)) {
-    await Plotly.newPlot(id, figure.data, structuredClone(figure.layout), { ...config });
-    await draw(id, figure);
+    const { height, ...layout } = structuredClone(figure.layout);
+    Object.entries(fitted(id, figure)).forEach(([key, value]) => put(layout, key, value));
+    await Plotly.newPlot(id, figure.data, layout, { ...config });
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const id of Object.keys(figures)) Plotly.relayout(id, colours());
@@ -69,8 +74,8 @@
   // Of a legend that has another number of lines in its new width, Plotly learns the height as it draws, and minds it the next time.
   const redraw = async () => {
     for (const [id, figure] of Object.entries(figures)) {
-      await draw(id, figure);
-      await draw(id, figure);
+      await Plotly.relayout(id, fitted(id, figure));
+      await Plotly.relayout(id, fitted(id, figure));
     }
     dataset.drawn = Object.keys(figures).length;
   };
