@@ -73,8 +73,8 @@ test-rust: cargo
 test-python: wasm-for-tests
 	@$(MAKE) --no-print-directory run-python
 
-# One more than there are cores: tests wait for processes and for a browser a third of their time.
-WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+# One more than there are processors for this process: tests wait for others and for a browser a third of their time.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count()))(0)) + 1)')
 
 run-python: .venv/installed-for-tests browser tshark
 	$(BIN)/ruff check

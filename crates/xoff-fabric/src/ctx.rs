@@ -64,7 +64,7 @@ impl Ctx {
             start: since + self.carried,
             end: self.simulated(),
             frames,
-            is_over_jump: self.jumped_at.is_some_and(|jump| since <= jump),
+            is_over_jump: self.jumped_at.is_some_and(|jump| since < jump),
         }
     }
 

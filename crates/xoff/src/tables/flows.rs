@@ -186,7 +186,7 @@ pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> 
         .u64_if(
             sim.forwarded().is_some(),
             "skipped_ps",
-            "time of it that was carried forward (`run.fast_forward`), ps",
+            "time of it that was carried forward (`run.fast_forward`), ps, without that of recalled messages: see `recalled` of flows",
             rows.iter().map(|o| {
                 let end = ended(traffic.end(o, steps)).unwrap_or(now);
                 sim.skipped_beside_step(o.begin, at(o.begin), end).ps()

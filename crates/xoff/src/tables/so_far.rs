@@ -27,7 +27,7 @@ impl SoFar {
     }
 
     /// The rows since the last look, by table; of messages all that have started by `now` as far as that is known: those
-    /// that wait for others only once they have ended.
+    /// that wait for others only once they have ended. What was skipped is known at the end of a run, and has no columns here.
     pub fn look(&mut self, net: &Network, traffic: &Traffic, records: &Records, now: Time) -> Vec<Table> {
         let samples = &records.samples;
         let ended = records.outcomes_so_far();

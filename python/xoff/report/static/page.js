@@ -1,6 +1,7 @@
 "use strict";
 (async () => {
   const problem = document.getElementById("problem");
+  const report = (error) => { problem.textContent = `The plots could not be drawn: ${error}`; };
   const unpack = async (id) => {
     const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -73,11 +74,12 @@
   dataset.drawn = Object.keys(figures).length;
   // Of a legend that has another number of lines in its new width, Plotly learns the height as it draws, and minds it the next time.
   const redraw = async () => {
+    const at = width;
     for (const [id, figure] of Object.entries(figures)) {
       await Plotly.relayout(id, fitted(id, figure));
       await Plotly.relayout(id, fitted(id, figure));
     }
-    dataset.drawn = Object.keys(figures).length;
+    if (at === width) dataset.drawn = Object.keys(figures).length;
   };
   let redrawn = Promise.resolve(), soon;
   const fit = () => {
@@ -85,7 +87,7 @@
     width = innerWidth;
     delete dataset.drawn;
     clearTimeout(soon);
-    soon = setTimeout(() => { redrawn = redrawn.then(redraw); }, 100);
+    soon = setTimeout(() => { redrawn = redrawn.then(redraw).catch(report); }, 100);
   };
   addEventListener("resize", fit);
   fit();

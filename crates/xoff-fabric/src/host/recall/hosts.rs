@@ -26,8 +26,8 @@ fn troubles(ctx: &Ctx, flow: FlowId) -> u64 {
     ctx.net.data_path(flow).iter().map(at).sum()
 }
 
-/// The outcome of a recalled message; `fct` is `None` if it is still under way, with `acked` bytes acknowledged.
-fn outcome(ctx: &Ctx, start: Time, fct: Option<Time>, acked: u64) -> FlowOutcome {
+/// The outcome of a recalled message that was under way for so long and has `acked` bytes acknowledged; `fct` is `None` if it still is.
+fn outcome(ctx: &Ctx, start: Time, lasted: Time, fct: Option<Time>, acked: u64) -> FlowOutcome {
     FlowOutcome {
         started: true,
         start,
@@ -39,7 +39,7 @@ fn outcome(ctx: &Ctx, start: Time, fct: Option<Time>, acked: u64) -> FlowOutcome
         marks: Marks::default(),
         paused: Time::ZERO,
         hol_blocked: false,
-        skipped: fct.unwrap_or(ctx.simulated().saturating_sub(start)),
+        skipped: lasted,
         recalled: true,
     }
 }
@@ -81,7 +81,7 @@ impl<N: NicScheduler> Hosts<N> {
         let Some(seen) = recall.end(&net, flow, now, troubles, true) else { return };
         ctx.counters.flows_done += 1;
         ctx.counters.background_done += u64::from(net.is_background(flow));
-        let outcome = outcome(ctx, seen.start, Some(now - seen.start), size);
+        let outcome = outcome(ctx, seen.start, now - seen.start, Some(now - seen.start), size);
         ctx.probes.on_flow_end(ctx.now, flow, &outcome);
         self.message_sent(ctx, flow);
     }
@@ -110,10 +110,11 @@ impl<N: NicScheduler> Hosts<N> {
         let under_way = self.recall.as_ref().map_or_else(Vec::new, |recall| recall.under_way());
         for (flow, start, sent) in under_way {
             let size = net.flows[flow.index()].size.unwrap_or(0);
-            let share =
-                u128::from(now.saturating_sub(start).0) * u128::from(size) / u128::from(sent.0.max(1));
-            let acked = (share as u64).min(size) / net.wire.payload * net.wire.payload;
-            let outcome = outcome(ctx, start, None, acked);
+            // Where parts of a run are interrupted, others may be further.
+            let lasted = now.saturating_sub(start).min(sent);
+            let share = u128::from(lasted.0) * u128::from(size) / u128::from(sent.0.max(1));
+            let acked = share as u64 / net.wire.payload * net.wire.payload;
+            let outcome = outcome(ctx, start, lasted, None, acked);
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);
         }
     }

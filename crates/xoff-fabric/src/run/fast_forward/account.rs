@@ -102,7 +102,7 @@ impl Skips {
         &self.jumps
     }
 
-    /// Time carried forward in the run.
+    /// Time carried forward in all of them.
     fn total(&self) -> Time {
         self.sums.last().copied().unwrap_or(Time::ZERO)
     }
