@@ -73,15 +73,12 @@ test-rust: cargo
 test-python: wasm-for-tests
 	@$(MAKE) --no-print-directory run-python
 
-# One more than there are processors for this process: tests wait for others and for a browser a third of their time.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count()))(0)) + 1)')
-
 run-python: .venv/installed-for-tests browser tshark
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/stubtest --concise xoff._xoff
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile
 
 docs: .venv/installed
 	$(BIN)/python -m xoff.cli.reference docs/reference
