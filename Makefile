@@ -99,8 +99,9 @@ site: .venv/installed-for-docs wasm
 WASM := wasm32-unknown-unknown
 wasm: PROFILE := release
 wasm: OPTIONS := --release
+wasm: LEVEL :=
 wasm-for-tests: PROFILE := debug
-# Its runs are so short that to optimize the simulator takes longer: two minutes less of a processor.
+# Its runs are so short that to optimize the simulator takes longer, by a minute and a half of a processor.
 wasm-for-tests: LEVEL := CARGO_PROFILE_DEV_OPT_LEVEL=0
 wasm wasm-for-tests:
 	@if command -v rustup >/dev/null; then rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM); fi; \
