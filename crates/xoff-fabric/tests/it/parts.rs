@@ -74,7 +74,7 @@ fn parts_have_the_events_of_the_whole_where_nothing_is_skipped() {
     fast.fast_forward(0.01, 1);
     fast.run(&mut |_| true).expect("no loss");
     let all = forwarded(&fast);
-    assert_eq!((all.parts.len(), all.jumps, all.recalled), (2, 0, 0));
+    assert_eq!((all.parts.len(), all.jumps(), all.recalled), (2, 0, 0));
     assert_eq!((fast.now(), fast.counters()), (plain.now(), plain.counters()));
     assert_eq!(fast.records().flows, plain.records().flows);
 }
@@ -91,7 +91,7 @@ fn what_the_run_does_not_wait_for_goes_on_to_its_end() {
     sim.fast_forward(0.01, 1);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     assert_eq!((forwarded(&sim).parts.len(), sim.now()), (2, Time::from_us(845)));
-    assert!(forwarded(&sim).jumps >= 2, "{:?}", forwarded(&sim));
+    assert!(forwarded(&sim).jumps() >= 2, "{:?}", forwarded(&sim));
     assert_eq!(sim.records().flows[0].packets_sent, 10_563);
     // ACKs come 4.168 us after their packets began: those of the 10,511 that began by 840.832 us.
     assert_eq!(sim.records().flows[0].acked_bytes, 10_511 * 952);

@@ -136,7 +136,7 @@ pub(super) fn manifest(
 
 /// Warnings of a fast-forwarded run: it skipped nothing, or cannot vouch for all that came after a time.
 fn doubts(all: &FastForwarded) -> Vec<String> {
-    let skips = all.jumps + all.recalled > 0;
+    let skips = all.jumps() + all.recalled > 0;
     let idle = all.held.iter().max_by_key(|(_, time)| *time).filter(|_| !skips);
     let idle = idle.map(|(why, _)| format!("`fast_forward` in [run] skipped nothing: {}", why.text()));
     let doubt = all.uncertain_from.map(|from| {
@@ -160,9 +160,9 @@ fn forwarded(all: &FastForwarded) -> Value {
     json!({
         "tolerance": all.tolerance,
         "parts": all.parts.len(),
-        "jumps": all.jumps,
+        "jumps": all.jumps(),
         "approximate_jumps": all.approximate,
-        "skipped_ps": all.skipped.ps(),
+        "skipped_ps": all.skipped().ps(),
         "recalled_messages": all.recalled,
         "recalled_ps": all.recalled_time.ps(),
         "estimated_error": all.error,

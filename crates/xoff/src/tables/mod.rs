@@ -20,7 +20,7 @@ use xoff_fabric::{Network, Simulation};
 use xoff_traffic::Traffic;
 
 use columns::strings;
-use samples::Skips;
+use samples::SkippedTime;
 pub use so_far::SoFar;
 
 /// A result table.
@@ -43,7 +43,7 @@ impl Table {
 pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
     let names = Names::new(sim.network());
     let records = sim.records();
-    let (samples, skips) = (&records.samples, Skips::of(sim));
+    let (samples, skips) = (&records.samples, SkippedTime::of(sim));
     vec![
         flows::flows(sim, traffic, &names),
         ports::ports(sim, &names),

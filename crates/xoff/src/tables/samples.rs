@@ -12,16 +12,16 @@ use super::{Names, Table};
 
 /// Time that a run carried forward, for tables of samples.
 #[derive(Clone, Copy)]
-pub(super) struct Skips<'a> {
+pub(super) struct SkippedTime<'a> {
     sim: &'a Simulation,
     interval: Time,
 }
 
-impl<'a> Skips<'a> {
+impl<'a> SkippedTime<'a> {
     /// `None` if the run was not fast-forwarded, or has no samples.
-    pub fn of(sim: &'a Simulation) -> Option<Skips<'a>> {
+    pub fn of(sim: &'a Simulation) -> Option<SkippedTime<'a>> {
         sim.forwarded()?;
-        Some(Skips { sim, interval: sim.records().interval()? })
+        Some(SkippedTime { sim, interval: sim.records().interval()? })
     }
 
     /// Time in the interval of a sample, `None` being the regular one, in ps.
@@ -33,7 +33,7 @@ impl<'a> Skips<'a> {
 /// Adds the time that was carried forward in the interval of each row, by end and length of the interval.
 fn add_skipped(
     columns: Columns,
-    skips: Option<Skips<'_>>,
+    skips: Option<SkippedTime<'_>>,
     intervals: impl Iterator<Item = (Time, Option<Time>)>,
 ) -> Columns {
     let Some(skips) = skips else { return columns };
@@ -49,7 +49,7 @@ pub(super) fn queues(
     ports: &[QueueSample],
     priorities: &[PrioritySample],
     names: &Names,
-    skips: Option<Skips<'_>>,
+    skips: Option<SkippedTime<'_>>,
 ) -> Table {
     let whole = ports.iter().map(|r| (r.time, r.port, None, r.bytes, r.max_bytes));
     let parts = priorities.iter().map(|r| (r.time, r.port, Some(r.priority), r.bytes, r.max_bytes));
@@ -71,7 +71,7 @@ pub(super) fn queues(
     add_skipped(columns, skips, rows.iter().map(|r| (r.0, None))).table("queues")
 }
 
-pub(super) fn rates(rows: &[RateSample], skips: Option<Skips<'_>>) -> Table {
+pub(super) fn rates(rows: &[RateSample], skips: Option<SkippedTime<'_>>) -> Table {
     let window = |w: u64| (w != u64::MAX).then_some(w);
     let columns = Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
@@ -115,7 +115,7 @@ pub(super) fn utilization(
     rows: &[UtilizationSample],
     rate: impl Fn(PortId) -> Rate,
     names: &Names,
-    skips: Option<Skips<'_>>,
+    skips: Option<SkippedTime<'_>>,
 ) -> Table {
     let columns = Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))

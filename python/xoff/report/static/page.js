@@ -1,7 +1,10 @@
 "use strict";
+{
+const report = (error) => {
+  document.getElementById("problem").textContent = `The plots could not be drawn: ${error}`;
+};
 (async () => {
   const problem = document.getElementById("problem");
-  const report = (error) => { problem.textContent = `The plots could not be drawn: ${error}`; };
   const unpack = async (id) => {
     const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -92,6 +95,7 @@
   addEventListener("resize", fit);
   fit();
 })().catch((error) => {
-  document.getElementById("problem").textContent = `The plots could not be drawn: ${error}`;
+  report(error);
   throw error;
 });
+}

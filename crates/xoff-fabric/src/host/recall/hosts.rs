@@ -26,12 +26,12 @@ fn troubles(ctx: &Ctx, flow: FlowId) -> u64 {
     ctx.net.data_path(flow).iter().map(at).sum()
 }
 
-/// The outcome of a recalled message that was under way for so long and has `acked` bytes acknowledged; `fct` is `None` if it still is.
-fn outcome(ctx: &Ctx, start: Time, lasted: Time, fct: Option<Time>, acked: u64) -> FlowOutcome {
+/// The outcome of a recalled message that has `completed` after a time or `lasted` so far, with `acked` bytes acknowledged.
+fn outcome(ctx: &Ctx, start: Time, lasted: Time, completed: bool, acked: u64) -> FlowOutcome {
     FlowOutcome {
         started: true,
         start,
-        fct,
+        fct: completed.then_some(lasted),
         acked_bytes: acked,
         packets_sent: acked.div_ceil(ctx.net.wire.payload),
         retransmitted_bytes: 0,
@@ -81,7 +81,7 @@ impl<N: NicScheduler> Hosts<N> {
         let Some(seen) = recall.end(&net, flow, now, troubles, true) else { return };
         ctx.counters.flows_done += 1;
         ctx.counters.background_done += u64::from(net.is_background(flow));
-        let outcome = outcome(ctx, seen.start, now - seen.start, Some(now - seen.start), size);
+        let outcome = outcome(ctx, seen.start, now - seen.start, true, size);
         ctx.probes.on_flow_end(ctx.now, flow, &outcome);
         self.message_sent(ctx, flow);
     }
@@ -114,7 +114,7 @@ impl<N: NicScheduler> Hosts<N> {
             let lasted = now.saturating_sub(start).min(sent);
             let share = u128::from(lasted.0) * u128::from(size) / u128::from(sent.0.max(1));
             let acked = share as u64 / net.wire.payload * net.wire.payload;
-            let outcome = outcome(ctx, start, lasted, None, acked);
+            let outcome = outcome(ctx, start, lasted, false, acked);
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);
         }
     }

@@ -97,11 +97,6 @@ impl Skips {
         self.jumps.push(jump);
     }
 
-    /// The jumps by their starts.
-    pub fn jumps(&self) -> &[Span] {
-        &self.jumps
-    }
-
     /// Time carried forward in all of them.
     fn total(&self) -> Time {
         self.sums.last().copied().unwrap_or(Time::ZERO)
@@ -126,10 +121,6 @@ impl Skips {
 pub struct FastForwarded {
     /// The tolerance asked for.
     pub tolerance: f64,
-    /// Number of jumps.
-    pub jumps: u64,
-    /// Sum of their lengths.
-    pub skipped: Time,
     /// The largest estimated relative error of a jump.
     pub error: f64,
     /// Number of jumps that were not exact.
@@ -148,6 +139,16 @@ pub struct FastForwarded {
 }
 
 impl FastForwarded {
+    /// Number of jumps.
+    pub fn jumps(&self) -> u64 {
+        self.parts.iter().map(|part| part.jumps.len() as u64).sum()
+    }
+
+    /// Sum of their lengths.
+    pub fn skipped(&self) -> Time {
+        self.parts.iter().fold(Time::ZERO, |sum, part| sum + part.total())
+    }
+
     /// The jumps of all parts by their starts.
     pub fn jumps_by_start(&self) -> Vec<Span> {
         let mut jumps: Vec<Span> = self.parts.iter().flat_map(|part| &part.jumps).copied().collect();
@@ -161,8 +162,6 @@ impl FastForwarded {
         let mut held = [Time::ZERO; Held::ALL.len()];
         for mut part in parts {
             all.tolerance = part.tolerance;
-            all.jumps += part.jumps;
-            all.skipped += part.skipped;
             all.error = all.error.max(part.error);
             all.approximate += part.approximate;
             all.recalled += part.recalled;
@@ -236,8 +235,6 @@ impl Account {
         all.approximate += u64::from(!is_exact);
         self.held[Held::Observing as usize] += span.start.saturating_sub(self.until);
         self.until = span.start + span.length;
-        all.jumps += 1;
-        all.skipped += span.length;
         all.error = all.error.max(span.error);
         self.skips.push(span);
     }
