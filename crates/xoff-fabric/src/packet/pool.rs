@@ -90,6 +90,11 @@ impl Packets {
         self.int_shift
     }
 
+    /// Forgets all telemetry; packets must no longer be put in or read.
+    pub(crate) fn end_telemetry(&mut self) {
+        self.int = IntPool::Off;
+    }
+
     /// Number of packets in the pool.
     pub fn live(&self) -> u32 {
         self.live

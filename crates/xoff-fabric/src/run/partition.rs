@@ -407,6 +407,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.carried_ports.settle(&mut links.ports);
         // What only goes on with a run makes room for the run's tables.
         ctx.events = FutureEvents::joint(ARRIVAL_KEYS);
+        ctx.packets.end_telemetry();
         hosts.end();
         (ctx.counters, std::mem::take(&mut ctx.probes.records))
     }

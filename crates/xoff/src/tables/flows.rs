@@ -1,9 +1,11 @@
 //! The table of flows, and that of the operations of parallel programs.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use arrow_array::StringArray;
+use arrow_array::builder::{ArrayBuilder, StringBuilder};
 use xoff_engine::Time;
 use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::topology::PortId;
@@ -131,26 +133,28 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .table("flows")
 }
 
-/// The distinct paths of flows as text, and the path of each row by its index.
+/// The distinct paths of flows as text, and the path of each row by its index. Texts are written where they stay: there are
+/// about as many as flows, and they are the largest column.
 fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
     let mut known: HashMap<&[PortId], u32> = HashMap::new();
-    let mut texts: Vec<String> = Vec::new();
+    let mut texts = StringBuilder::new();
     let topology = &net.topology;
     let name = |node: NodeId| topology.nodes[node.index()].name.as_str();
     let rows = rows.iter().map(|&i| {
         let path = net.data_path(FlowId::at(i));
         *known.entry(path).or_insert_with(|| {
-            let mut text = name(net.flows[i].src).to_string();
+            let mut add = |text: &str| texts.write_str(text).expect("a builder takes every text");
+            add(name(net.flows[i].src));
             for &port in path {
-                text.push('>');
-                text.push_str(name(topology.node_of(port.peer())));
+                add(">");
+                add(name(topology.node_of(port.peer())));
             }
-            texts.push(text);
+            // Ends the text that was written.
+            texts.append_value("");
             texts.len() as u32 - 1
         })
     });
-    let rows = rows.collect();
-    (rows, strings(texts.into_iter()))
+    (rows.collect(), Arc::new(texts.finish()))
 }
 
 pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
