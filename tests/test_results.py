@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -13,7 +14,7 @@ import xoff
 from made_up import made_up_run, seal
 from xoff.report.page import find_runs
 from xoff.runs.execution import execute
-from xoff.runs.folder import COLUMNS, TABLES, check_target
+from xoff.runs.folder import COLUMNS, TABLES, check_target, columns_of_some_runs
 from xoff.runs.results import Run, labels
 from xoff.runs.scenario import read
 from xoff.runs.summary import Summary
@@ -153,6 +154,30 @@ def test_columns_carry_meaning_and_unit(small: Path, tmp_path: Path) -> None:
         for field in schema:
             assert field.metadata[b"doc"].decode() == documented[name][field.name]
             assert field.metadata.get(b"unit", b"").decode() == COLUMNS[name][field.name]["unit"]
+
+
+@pytest.mark.parametrize(
+    ("which", "settings"),
+    [
+        ("with `run.fast_forward`", {"run.fast_forward": {"tolerance": 0.01}}),
+        ("with several data priorities", {"switch.priorities": 2}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:`fast_forward` in .run. skipped nothing:RuntimeWarning")
+def test_columns_of_some_runs_are_described_too(small: Path, which: str, settings: dict[str, Any]) -> None:
+    sampled = {"record.interval": "1us", "record.queues": "all", "record.rates": "all"}
+    run = xoff.run(small, sets=sampled | settings)
+    some = columns_of_some_runs()
+    for name in TABLES:
+        table = run.table(name)
+        more = {column: about for column, about in some.get(name, {}).items() if about["runs"] == which}
+        # Where a column stands among the others is the table's own affair.
+        assert sorted(table.column_names) == sorted([*COLUMNS[name], *more])
+        for column, about in more.items():
+            said = table.schema.field(column).metadata
+            assert (about["doc"], about["unit"]) == (said[b"doc"].decode(), said.get(b"unit", b"").decode())
+    assert some["queues"]["skipped_ps"]["unit"] == "ps"
+    assert some["ports"]["skipped_bytes"]["unit"] == "B"
 
 
 def test_a_manifest_without_a_summary_or_with_a_wrong_one_is_refused(small: Path, tmp_path: Path) -> None:

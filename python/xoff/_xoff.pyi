@@ -27,6 +27,7 @@ __all__ = [
     "chakra",
     "check",
     "columns",
+    "columns_of_some_runs",
     "exchange",
     "free_memory",
     "goal",
@@ -530,7 +531,13 @@ def catalogue() -> str:
     """Schemes, topologies, workloads, patterns, detectors, throttles and routings, as JSON."""
 
 def columns() -> str:
-    """The columns of every table, as JSON: by table and column what the column holds, its unit and its meaning."""
+    """The columns of every table, as JSON: by table and column what the column holds, its unit and its meaning.
+
+    A table of only some runs may have more: see `columns_of_some_runs`.
+    """
+
+def columns_of_some_runs() -> str:
+    """The columns that only some runs have, as JSON: as `columns`, and which `runs`."""
 
 def nearest(name: str, known: list[str]) -> str:
     """The end of a message that names the nearest of `known`; empty if none is near."""

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -40,10 +41,16 @@ long fault_calls(void) { return calls; }
     static __typeof__(&name) real; \
     if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
+/* The shim itself cannot go on: what it could not do to a file, for the driver, which shows what the process printed. */
+static void give_up(const char *what, int fd) {
+    dprintf(2, "the shim could not %s file descriptor %d: errno %d\n", what, fd, errno);
+    _exit(99);
+}
+
 static void die(void) {
     if (mode == POWER)
         for (int i = 0; i < files; i++)
-            if (ftruncate(unsynced[i].fd, 0)) _exit(99);
+            if (ftruncate(unsynced[i].fd, 0)) give_up("empty", unsynced[i].fd);
     kill(getpid(), SIGKILL);
     for (;;) pause();
 }
@@ -98,7 +105,7 @@ ssize_t write(int fd, const void *data, size_t size) {
     if (mode == OFF || !is_file(fd, &about)) return real(fd, data, size);
     if (strikes(1)) {
         if (mode == KILL || mode == POWER) {
-            if (real(fd, data, size / 2) < 0) _exit(99);
+            if (real(fd, data, size / 2) < 0) give_up("write half to", fd);
             pthread_mutex_unlock(&lock);
             written(fd, &about);
         }

@@ -5,6 +5,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
+use xoff::fabric::Recording;
+use xoff::fabric::ids::PortId;
 use xoff::summary::Slowdown;
 use xoff::{NetworkBuilder, memory, tables};
 use xoff_engine::{Bytes, Nearest, Rate, Time};
@@ -78,18 +80,63 @@ pub fn slowdown_statistics(py: Python<'_>, values: Vec<f64>) -> PyResult<Option<
     Ok(Some(statistics))
 }
 
-/// The columns of every table, as JSON: table, column, and what the column holds, its unit and its meaning.
+/// The columns of every table, as JSON: table, column, and what the column holds, its unit and its meaning. A table of only some runs
+/// may have more: see [`columns_of_some_runs`].
 #[pyfunction]
 pub fn columns() -> PyResult<String> {
-    // A table's columns do not depend on what happens in a run: those of a network without traffic are all.
-    let mut net = NetworkBuilder::new();
-    let (a, b) = (net.host("a"), net.host("b"));
-    net.link(a, b, Rate::from_gbps(1), Time::ZERO).duration(Time(1));
-    let mut simulation = net.simulation().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-    simulation.run(&mut |_| true).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-    let tables = tables::all(&simulation, &Traffic::default());
+    let tables = tables_of(|_| {}, false)?;
     let described = tables.iter().map(|table| (table.name.to_string(), Value::Object(described(table))));
     crate::to_json(&described.collect::<Map<_, _>>())
+}
+
+/// The columns that only some runs have, as JSON: as [`columns`], and which runs.
+#[pyfunction]
+pub fn columns_of_some_runs() -> PyResult<String> {
+    let plain = tables_of(|_| {}, false)?;
+    let sampled = |net: &mut NetworkBuilder| {
+        // The switch's port of the first link.
+        let queues = vec![PortId(1)];
+        net.recording(Recording { interval: Some(Time(1)), queues, ..Recording::default() });
+    };
+    let prioritized = |net: &mut NetworkBuilder| {
+        sampled(net);
+        net.settings().switch.priorities = 2;
+    };
+    let some = [
+        (tables_of(sampled, true)?, "with `run.fast_forward`"),
+        (tables_of(prioritized, false)?, "with several data priorities"),
+    ];
+    let mut found: Map<String, Value> = Map::new();
+    for (tables, which) in &some {
+        for (table, ordinary) in tables.iter().zip(&plain) {
+            let schema = ordinary.batch.schema_ref();
+            for (name, mut about) in
+                described(table).into_iter().filter(|(name, _)| schema.index_of(name).is_err())
+            {
+                about["runs"] = json!(which);
+                found.entry(table.name).or_insert_with(|| json!({}))[name] = about;
+            }
+        }
+    }
+    crate::to_json(&found)
+}
+
+/// The tables of a network of two hosts and a switch without traffic, after `change`. Beside what the network's settings decide, a
+/// table's columns do not depend on what happens in a run.
+fn tables_of(change: impl FnOnce(&mut NetworkBuilder), is_forwarded: bool) -> PyResult<Vec<tables::Table>> {
+    let mut net = NetworkBuilder::new();
+    let (a, b, switch) = (net.host("a"), net.host("b"), net.switch("switch"));
+    for host in [a, b] {
+        net.link(host, switch, Rate::from_gbps(1), Time::ZERO);
+    }
+    change(net.duration(Time(1)));
+    let mut simulation = net.simulation().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    if is_forwarded {
+        simulation.fast_forward(0.01, 1);
+    }
+    simulation.run_to_duration();
+    simulation.run(&mut |_| true).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    Ok(tables::all(&simulation, &Traffic::default()))
 }
 
 fn described(table: &tables::Table) -> Map<String, Value> {

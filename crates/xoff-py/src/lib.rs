@@ -483,5 +483,6 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(facts::nearest, module)?)?;
     module.add_function(wrap_pyfunction!(facts::slowdown_statistics, module)?)?;
     module.add_function(wrap_pyfunction!(facts::columns, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::columns_of_some_runs, module)?)?;
     Ok(())
 }

@@ -8,14 +8,14 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from xoff import _xoff
 from xoff.cli import pictures
 from xoff.runs.catalogue import Entry, catalogue, one_line, parameters, toml
-from xoff.runs.folder import COLUMNS
+from xoff.runs.folder import COLUMNS, columns_of_some_runs
 from xoff.runs.manifest import MANIFEST
 from xoff.text import size_text
 
@@ -137,11 +137,17 @@ def _results() -> str:
         "the folder is complete. Each column's meaning and unit also stand in the Parquet field metadata, as `doc` and "
         "`unit`. Times count from the start of the run.\n",
     ]
+    some = columns_of_some_runs()
     for name, columns in COLUMNS.items():
-        parts.append(f"## {name}.parquet\n")
-        rows = [(f"`{column}`", about["unit"], one_line(about["doc"])) for column, about in columns.items()]
-        parts.append(_table(("column", "unit", "meaning"), rows))
+        parts += [f"## {name}.parquet\n", _columns(columns)]
+        for which, more in itertools.groupby(some.get(name, {}).items(), lambda column: column[1]["runs"]):
+            parts += [f"A run {which} also has:\n", _columns(dict(more))]
     return "\n".join(parts)
+
+
+def _columns(columns: Mapping[str, Mapping[str, str]]) -> str:
+    rows = [(f"`{column}`", about["unit"], one_line(about["doc"])) for column, about in columns.items()]
+    return _table(("column", "unit", "meaning"), rows)
 
 
 def _table_of(path: str) -> str:

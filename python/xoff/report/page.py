@@ -26,7 +26,7 @@ from xoff.report.recorded import lacks
 from xoff.report.template import STATIC, TEMPLATES, document
 from xoff.report.tree.section import TreeSection, tree_section
 from xoff.runs.files import is_temporary, write_file
-from xoff.runs.folder import COLUMNS
+from xoff.runs.folder import COLUMNS, columns_of_some_runs
 from xoff.runs.manifest import MANIFEST
 from xoff.runs.results import Run, labels, load
 from xoff.runs.summary import Summary
@@ -127,7 +127,7 @@ def render_report(runs: Sequence[Run]) -> str:
         keys=keys,
         differing=[key for key in keys if len({one.get(key) for one in flat}) > 1],
         tables=docs,
-        written=COLUMNS,
+        written={table: columns | columns_of_some_runs().get(table, {}) for table, columns in COLUMNS.items()},
     )
 
 

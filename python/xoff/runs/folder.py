@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from xoff import _xoff
@@ -16,7 +17,8 @@ from xoff.runs.files import is_at, is_temporary, lock, remove_leftovers, sync, t
 from xoff.runs.manifest import MANIFEST, is_manifest
 
 COLUMNS: dict[str, dict[str, dict[str, str]]] = json.loads(_xoff.columns())
-"""By table and column: what the column holds (`number`, `name` or `flag`), its unit and its meaning."""
+"""By table and column of every run: what the column holds (`number`, `name` or `flag`), its unit and its meaning."""
+
 
 TABLES = tuple(COLUMNS)
 """Every table of a run."""
@@ -29,6 +31,13 @@ _PAGES = ("report.html", "explore.html")
 
 _MAX_LINKS = 1000
 """Other files that may stand in a run's folder that is replaced in one step."""
+
+
+@cache
+def columns_of_some_runs() -> dict[str, dict[str, dict[str, str]]]:
+    """As `COLUMNS`, those that only some runs have: each says which `runs`."""
+    found: dict[str, dict[str, dict[str, str]]] = json.loads(_xoff.columns_of_some_runs())
+    return found
 
 
 def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path:
