@@ -120,8 +120,9 @@ class Opened:
             self.wrong.append(request.url)
 
 
-@pytest.fixture(params=PAGES)
+@pytest.fixture(scope="module", params=PAGES)
 def opened(request: pytest.FixtureRequest, pages: dict[str, Path], browser: Browser) -> Iterator[Opened]:
+    """A page that tests share: whatever one of them does there, what others look for stays."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
     yield Opened(context, pages[request.param])
     context.close()
@@ -360,12 +361,13 @@ def test_a_baseline_is_chosen_on_the_page(browser: Browser, pages: dict[str, Pat
     context.close()
 
 
-@pytest.mark.parametrize("width", [400, 1024, 1920])
 @pytest.mark.parametrize("name", ["explore", "sweep", "tune", "survey"])
-def test_pages_of_many_runs_fit_every_width(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark")
+def test_pages_of_many_runs_fit_every_width(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    context = browser.new_context(viewport={"width": 400, "height": 900}, color_scheme="dark")
     opened = Opened(context, pages[name])
-    assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+    for width in (400, 1024, 1920):
+        opened.page.set_viewport_size({"width": width, "height": 900})
+        assert opened.page.evaluate("document.documentElement.scrollWidth") == width
     assert opened.wrong == []
     context.close()
 
