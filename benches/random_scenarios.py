@@ -1,4 +1,4 @@
-"""Small random scenarios, each made from its number alone: topologies, schemes, flow controls and traffic."""
+"""Small random scenarios, each made from its number and the schemes to choose from."""
 
 from __future__ import annotations
 

@@ -107,7 +107,18 @@ class Opened:
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("dialog", lambda dialog: self.wrong.append(f"asked {dialog.message}"))
         self.page.goto(file.as_uri())
-        if "DecompressionStream" in file.read_text("utf-8"):
+        self._wait_for_figures()
+
+    def resize(self, width: int) -> None:
+        """Give the window another width, and wait until figures have followed it."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.wait_for_function(f"innerWidth === {width}")
+        # Figures are drawn again once the width has stayed for a tenth of a second.
+        self.page.wait_for_timeout(300)
+        self._wait_for_figures()
+
+    def _wait_for_figures(self) -> None:
+        if "DecompressionStream" in self.file.read_text("utf-8"):
             self.page.wait_for_selector("html[data-drawn]", timeout=60_000)
 
     def _said(self, message: ConsoleMessage) -> None:
@@ -122,7 +133,7 @@ class Opened:
 
 @pytest.fixture(scope="module", params=PAGES)
 def opened(request: pytest.FixtureRequest, pages: dict[str, Path], browser: Browser) -> Iterator[Opened]:
-    """A page that tests share: whatever one of them does there, what others look for stays."""
+    """A page that tests share: none of them undoes what another looks for."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
     yield Opened(context, pages[request.param])
     context.close()
@@ -363,10 +374,10 @@ def test_a_baseline_is_chosen_on_the_page(browser: Browser, pages: dict[str, Pat
 
 @pytest.mark.parametrize("name", ["explore", "sweep", "tune", "survey"])
 def test_pages_of_many_runs_fit_every_width(browser: Browser, pages: dict[str, Path], name: str) -> None:
-    context = browser.new_context(viewport={"width": 400, "height": 900}, color_scheme="dark")
+    context = browser.new_context(viewport={"width": 1920, "height": 900}, color_scheme="dark")
     opened = Opened(context, pages[name])
-    for width in (400, 1024, 1920):
-        opened.page.set_viewport_size({"width": width, "height": 900})
+    for width in (1920, 1024, 400):
+        opened.resize(width)
         assert opened.page.evaluate("document.documentElement.scrollWidth") == width
     assert opened.wrong == []
     context.close()

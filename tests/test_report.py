@@ -102,6 +102,15 @@ def test_differences_between_scenarios_are_marked() -> None:
     assert "1 setting differs" in page
 
 
+def test_columns_of_any_run_are_listed_with_their_units() -> None:
+    # The second run has none of the first one's column, which stays in the list.
+    fast, plain = made_up_run(), made_up_run()
+    fast.manifest["table_docs"] = {"flows": {"size_bytes": "Payload.", "skipped_ps": "Time not simulated."}}
+    page = report.render_report([fast, plain])
+    assert '<td class="key">skipped_ps</td><td>ps</td><td>Time not simulated.</td>' in page
+    assert '<td class="key">size_bytes</td><td>B</td>' in page
+
+
 def test_names_are_escaped() -> None:
     page = report.render_report([made_up_run(scheme="<script>alert(1)</script>")])
     assert "<script>alert(1)" not in page

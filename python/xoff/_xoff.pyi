@@ -533,11 +533,11 @@ def catalogue() -> str:
 def columns() -> str:
     """The columns of every table, as JSON: by table and column what the column holds, its unit and its meaning.
 
-    A table of only some runs may have more: see `columns_of_some_runs`.
+    In some runs a table has more: see `columns_of_some_runs`.
     """
 
 def columns_of_some_runs() -> str:
-    """The columns that only some runs have, as JSON: as `columns`, and which `runs`."""
+    """The columns that only some runs have, as JSON: as `columns`, with `runs`: which runs have it."""
 
 def nearest(name: str, known: list[str]) -> str:
     """The end of a message that names the nearest of `known`; empty if none is near."""

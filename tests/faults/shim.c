@@ -41,7 +41,7 @@ long fault_calls(void) { return calls; }
     static __typeof__(&name) real; \
     if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-/* The shim itself cannot go on: what it could not do to a file, for the driver, which shows what the process printed. */
+/* Ends the process where the shim itself fails, and says what it could not do; the driver shows what the process printed. */
 static void give_up(const char *what, int fd) {
     dprintf(2, "the shim could not %s file descriptor %d: errno %d\n", what, fd, errno);
     _exit(99);

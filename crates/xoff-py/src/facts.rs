@@ -80,8 +80,8 @@ pub fn slowdown_statistics(py: Python<'_>, values: Vec<f64>) -> PyResult<Option<
     Ok(Some(statistics))
 }
 
-/// The columns of every table, as JSON: table, column, and what the column holds, its unit and its meaning. A table of only some runs
-/// may have more: see [`columns_of_some_runs`].
+/// The columns of every table, as JSON: table, column, and what the column holds, its unit and its meaning. In some runs a table has
+/// more: see [`columns_of_some_runs`].
 #[pyfunction]
 pub fn columns() -> PyResult<String> {
     let tables = tables_of(|_| {}, false)?;
@@ -103,26 +103,31 @@ pub fn columns_of_some_runs() -> PyResult<String> {
         net.settings().switch.priorities = 2;
     };
     let some = [
-        (tables_of(sampled, true)?, "with `run.fast_forward`"),
-        (tables_of(prioritized, false)?, "with several data priorities"),
+        (tables_of(|_| {}, true)?, "with `run.fast_forward`"),
+        (tables_of(sampled, true)?, "with `run.fast_forward` and `record.interval`"),
+        (tables_of(prioritized, false)?, "with several data priorities and samples of switches' queues"),
     ];
     let mut found: Map<String, Value> = Map::new();
     for (tables, which) in &some {
         for (table, ordinary) in tables.iter().zip(&plain) {
             let schema = ordinary.batch.schema_ref();
-            for (name, mut about) in
-                described(table).into_iter().filter(|(name, _)| schema.index_of(name).is_err())
-            {
-                about["runs"] = json!(which);
-                found.entry(table.name).or_insert_with(|| json!({}))[name] = about;
+            let more = described(table).into_iter().filter(|(name, _)| schema.index_of(name).is_err());
+            let columns = found.entry(table.name).or_insert_with(|| json!({}));
+            for (name, mut about) in more {
+                // The first condition is the weakest under which a column is there.
+                if columns.get(&name).is_none() {
+                    about["runs"] = json!(which);
+                    columns[&name] = about;
+                }
             }
         }
     }
+    found.retain(|_, columns| columns.as_object().is_some_and(|columns| !columns.is_empty()));
     crate::to_json(&found)
 }
 
-/// The tables of a network of two hosts and a switch without traffic, after `change`. Beside what the network's settings decide, a
-/// table's columns do not depend on what happens in a run.
+/// The tables of a network of two hosts and a switch without traffic, after `change`. Columns depend on settings and on what is
+/// recorded, and on nothing else that happens in a run.
 fn tables_of(change: impl FnOnce(&mut NetworkBuilder), is_forwarded: bool) -> PyResult<Vec<tables::Table>> {
     let mut net = NetworkBuilder::new();
     let (a, b, switch) = (net.host("a"), net.host("b"), net.switch("switch"));

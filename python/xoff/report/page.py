@@ -110,7 +110,8 @@ def render_report(runs: Sequence[Run]) -> str:
     keys = list(dict.fromkeys(key for one in flat for key in one))
     docs: dict[str, dict[str, str]] = {}
     for run in runs:
-        docs.update(run.manifest.get("table_docs", {}))
+        for table, said in run.manifest.get("table_docs", {}).items():
+            docs.setdefault(table, {}).update(said)
     return page(
         "report.html",
         _title(shown),

@@ -19,7 +19,6 @@ from xoff.runs.manifest import MANIFEST, is_manifest
 COLUMNS: dict[str, dict[str, dict[str, str]]] = json.loads(_xoff.columns())
 """By table and column of every run: what the column holds (`number`, `name` or `flag`), its unit and its meaning."""
 
-
 TABLES = tuple(COLUMNS)
 """Every table of a run."""
 
@@ -35,7 +34,7 @@ _MAX_LINKS = 1000
 
 @cache
 def columns_of_some_runs() -> dict[str, dict[str, dict[str, str]]]:
-    """As `COLUMNS`, those that only some runs have: each says which `runs`."""
+    """The columns that only some runs have: as `COLUMNS`, with `runs`: which runs have it."""
     found: dict[str, dict[str, dict[str, str]]] = json.loads(_xoff.columns_of_some_runs())
     return found
 

@@ -90,7 +90,7 @@ impl Packets {
         self.int_shift
     }
 
-    /// Forgets all telemetry; packets must no longer be put in or read.
+    /// Forgets all telemetry: none may be written or read from now on. The packets themselves stay.
     pub(crate) fn end_telemetry(&mut self) {
         self.int = IntPool::Off;
     }

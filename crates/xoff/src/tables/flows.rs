@@ -133,8 +133,8 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .table("flows")
 }
 
-/// The distinct paths of flows as text, and the path of each row by its index. Texts are written where they stay: there are
-/// about as many as flows, and they are the largest column.
+/// The distinct paths of flows as text, and the path of each row by its index. Texts are written where they stay: there may be
+/// as many as flows, and then they are the largest column.
 fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
     let mut known: HashMap<&[PortId], u32> = HashMap::new();
     let mut texts = StringBuilder::new();
