@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from page import MeasuredPage
+
 from xoff.runs import bench
 
 ROOT = Path(__file__).parent.parent
-BEGIN, END = "<!-- measured -->\n", "<!-- end -->\n"
-"""Between these lines of a page stand the tables."""
 
 SCENARIO = "fat_tree_1024_hpcc"
 """What every row is made of by settings, as `xoff bench` takes it."""
@@ -97,9 +97,10 @@ def main() -> None:
     extent.add_argument("--long", action="store_true", help="10 ms of 1,024 hosts as well")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the tables into this page")
     given = parser.parse_args()
-    page = given.write.read_text(encoding="utf-8") if given.write else f"{BEGIN}{END}"
-    if page.find(BEGIN) < 0 or page.find(END) < page.find(BEGIN):
-        parser.error(f"{given.write}: expected the lines {BEGIN.strip()} and {END.strip()}")
+    try:
+        page = MeasuredPage(given.write) if given.write else None
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
 
     def measure(title: str, found: list[bench.Benchmark], rows: Sequence[dict[str, str]]) -> str:
         results = bench.measure(found, repeat=given.repeat, progress=lambda text: print(text, file=sys.stderr))
@@ -115,9 +116,8 @@ def main() -> None:
         found = [bench.find([SCENARIO], list(row.items()))[0] for row in table.rows]
         text += measure(table.title, found, table.rows)
     print(text)
-    if given.write:
-        before, _, rest = page.partition(BEGIN)
-        given.write.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    if page:
+        page.write(text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 //! The table of flows, and that of the operations of parallel programs.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use arrow_array::StringArray;
@@ -133,24 +132,23 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .table("flows")
 }
 
-/// The distinct paths of flows as text, and the path of each row by its index. Texts are written where they stay: there may be
-/// as many as flows, and then they are the largest column.
+/// The distinct paths of flows as text, and the path of each row by its index. There may be as many texts as flows: each goes
+/// straight to its column, the largest of the table.
 fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
     let mut known: HashMap<&[PortId], u32> = HashMap::new();
-    let mut texts = StringBuilder::new();
+    let (mut texts, mut text) = (StringBuilder::new(), String::new());
     let topology = &net.topology;
     let name = |node: NodeId| topology.nodes[node.index()].name.as_str();
     let rows = rows.iter().map(|&i| {
         let path = net.data_path(FlowId::at(i));
         *known.entry(path).or_insert_with(|| {
-            let mut add = |text: &str| texts.write_str(text).expect("a builder takes every text");
-            add(name(net.flows[i].src));
+            text.clear();
+            text.push_str(name(net.flows[i].src));
             for &port in path {
-                add(">");
-                add(name(topology.node_of(port.peer())));
+                text.push('>');
+                text.push_str(name(topology.node_of(port.peer())));
             }
-            // Ends the text that was written.
-            texts.append_value("");
+            texts.append_value(&text);
             texts.len() as u32 - 1
         })
     });
