@@ -62,11 +62,16 @@ fn partitions(
                 .collect()
         };
     }
-    // To compile them a second time for unit tests takes a minute, and no unit test simulates them: those of `tests` do.
+    // To compile them a second time for unit tests takes minutes, and no unit test simulates them: those of `tests` do.
     macro_rules! of_whole_runs {
         ($control:ty, $nic:ty) => {
-            if cfg!(test) { unreachable!("a unit test of these NICs") } else { of!($control, $nic) }
+            if cfg!(test) { unreachable!("a unit test of a whole run") } else { of!($control, $nic) }
         };
+    }
+    // Flow control that is for unit tests alone is simulated by them.
+    macro_rules! of_kind {
+        ($control:ty) => { of_whole_runs!($control, PacedNic) };
+        ($control:ty, $cfg:meta) => { of!($control, PacedNic) };
     }
     macro_rules! choose {
         ($($(#[cfg($cfg:meta)])? $(#[doc = $doc:literal])* $variant:ident = $settings:ty, $control:ty;)*) => {
@@ -76,7 +81,7 @@ fn partitions(
                 (FlowControl::None, NicTimer::NextToSend) => of!(NoFlowControl, PacedNic),
                 (FlowControl::None, NicTimer::Ns3) => of_whole_runs!(NoFlowControl, Ns3Nic),
                 $($(#[cfg($cfg)])?
-                (FlowControl::$variant(_), NicTimer::NextToSend) => of!($control, PacedNic),
+                (FlowControl::$variant(_), NicTimer::NextToSend) => of_kind!($control $(, $cfg)?),
                 $(#[cfg($cfg)])?
                 (FlowControl::$variant(_), NicTimer::Ns3) => of_whole_runs!($control, Ns3Nic),)*
             }

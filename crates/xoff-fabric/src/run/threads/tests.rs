@@ -12,7 +12,7 @@ use crate::routing::Routing;
 use crate::run::Cut;
 use crate::run::partitions;
 use crate::run::windows::Bounds;
-use crate::settings::Settings;
+use crate::settings::{FlowControl, Settings};
 
 /// Goes on alone for some windows, and then together for as many.
 struct Turns {
@@ -49,8 +49,8 @@ fn network(size: u64) -> (Arc<Network>, Cut) {
     };
     let scheme = AnyScheme::read("none", json!({})).expect("known").expect("no parameters");
     let flows = (0..32).map(flow).collect();
-    let net =
-        Network::build(topology, &Routing::default(), Settings::default(), scheme, flows, 1).expect("built");
+    let settings = Settings { flow_control: FlowControl::None, ..Settings::default() };
+    let net = Network::build(topology, &Routing::default(), settings, scheme, flows, 1).expect("built");
     let cut = Cut::into(&net, 4, None);
     (Arc::new(net), cut)
 }

@@ -36,7 +36,7 @@ mod tests {
     use crate::ids::NodeId;
     use crate::path::topology::{LeafSpine, TopologyKind};
     use crate::routing::{Ecmp, PathChoice, Routing};
-    use crate::settings::Settings;
+    use crate::settings::{FlowControl, Settings};
     use crate::{Flow, Network, Recording, Simulation};
 
     /// A packet takes the longer of two queues only if both draws hit that queue: 1,000 of 4,000 packets in the mean, with a
@@ -59,7 +59,7 @@ mod tests {
         let rate = Rate::from_gbps(100);
         let topology = LeafSpine { leaves: 2, spines: 2, hosts_per_leaf: 1, rate, ..LeafSpine::default() };
         let routing = Routing::Ecmp(Ecmp { choice: PathChoice::TwoChoices, ..Ecmp::default() });
-        let settings = Settings::default();
+        let settings = Settings { flow_control: FlowControl::None, ..Settings::default() };
         let payload = 1_000 * crate::settings::WireSizes::new(&settings, &Default::default()).payload;
         let flow = Flow {
             src: NodeId(0),
