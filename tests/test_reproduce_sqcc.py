@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -248,11 +249,8 @@ def test_each_part_of_sqcc_lowers_the_queue_of_forty() -> None:
     assert means == sorted(means)
 
 
-def test_one_claim_is_reproduced_into_a_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqcc, "QUICK", SHORT)
-    assert reproduce(sqcc.PAPER, tmp_path, "delta", quick=True) == 0
+def test_one_claim_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reproduce(replace(sqcc.PAPER, quick=SHORT), tmp_path, "delta", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "sqcc.delta"
     assert "--quick" in entry["note"]

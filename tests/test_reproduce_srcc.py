@@ -441,11 +441,8 @@ def test_victims_are_blocked_behind_pauses_that_messages_from_switches_avoid() -
     assert srcc.pauses < dcqcn.pauses
 
 
-def test_one_claim_is_reproduced_into_a_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(srcc, "QUICK", ONCE)
-    assert reproduce(srcc.PAPER, tmp_path, "web-server", quick=True) == 0
+def test_one_claim_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reproduce(replace(srcc.PAPER, quick=ONCE), tmp_path, "web-server", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "srcc.web-server"
     assert "--quick" in entry["note"]
