@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -136,24 +137,25 @@ def _lanes(ranks: Sequence[Rank], latest: int) -> go.Figure:
         kinds.insert(2, (_WITHIN_HOST, _WITHIN, lambda rank: rank.local))
     figure = new_figure(height=150 + (26 if len(kinds) == 3 else 34) * len(ranks), x=f"time ({unit})", y="rank")
     for place, (legend, colour, spans_of) in enumerate(kinds):
-        x: list[float | None] = []
-        y: list[float | None] = []
+        x: list[float] = []
+        y: list[float] = []
         lasts: list[str | None] = []
         for row, rank in enumerate(ranks):
             spans = spans_of(rank).closed(latest // _PIXELS)
             for begin, end in zip(spans.start.tolist(), spans.end.tolist(), strict=True):
-                x += [begin / scale, end / scale, None]
-                y += [row + (place - (len(kinds) - 1) / 2) * 0.81 / len(kinds)] * 2 + [None]
+                x += [begin / scale, end / scale, math.nan]
+                y += [row + (place - (len(kinds) - 1) / 2) * 0.81 / len(kinds)] * 2 + [math.nan]
                 taken = f"for {time_text(end - begin)}" if end - begin > 1 else "in no time"
                 lasts += [f"rank {rank.number} {legend} {taken}"] * 2 + [None]
         # Messages within a host may take no time: then only their marks show them.
         marks = {"symbol": "line-ns", "size": 6, "line": {"color": colour, "width": 1.5}}
         figure.add_trace(
             go.Scatter(
-                x=x,
-                y=y,
+                # Plotly looks at each entry of a list by itself, and takes an array as a whole.
+                x=np.array(x),
+                y=np.array(y),
                 name=legend,
-                customdata=lasts,
+                customdata=np.array(lasts, dtype=object),
                 line={"color": colour, "width": 6},
                 hovertemplate="%{customdata}<br>%{x:.6~g} " + unit + "<extra></extra>",
                 **({"mode": "lines+markers", "marker": marks} if legend == _WITHIN_HOST else {"mode": "lines"}),
