@@ -70,8 +70,12 @@ fn partitions(
     }
     // Flow control that is for unit tests alone is simulated by them.
     macro_rules! of_kind {
-        ($control:ty) => { of_whole_runs!($control, PacedNic) };
-        ($control:ty, $cfg:meta) => { of!($control, PacedNic) };
+        ($control:ty) => {
+            of_whole_runs!($control, PacedNic)
+        };
+        ($control:ty, $cfg:meta) => {
+            of!($control, PacedNic)
+        };
     }
     macro_rules! choose {
         ($($(#[cfg($cfg:meta)])? $(#[doc = $doc:literal])* $variant:ident = $settings:ty, $control:ty;)*) => {
