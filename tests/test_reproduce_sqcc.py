@@ -253,6 +253,7 @@ def test_one_claim_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.Ca
     assert reproduce(replace(sqcc.PAPER, quick=SHORT), tmp_path, "delta", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "sqcc.delta"
+    assert entry["seeds"] == [1]
     assert "--quick" in entry["note"]
     assert "sqcc.delta" in capsys.readouterr().out
     for name in ("fig02a.png", "fig02b.svg", "fig02c.csv", "claims.md"):

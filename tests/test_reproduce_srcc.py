@@ -445,6 +445,7 @@ def test_one_claim_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.Ca
     assert reproduce(replace(srcc.PAPER, quick=ONCE), tmp_path, "web-server", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "srcc.web-server"
+    assert entry["seeds"] == [1]
     assert "--quick" in entry["note"]
     assert "srcc.web-server" in capsys.readouterr().out
     for name in ("fig05.png", "fig05.svg", "fig05.csv", "claims.md"):

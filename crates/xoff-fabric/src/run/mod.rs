@@ -62,10 +62,11 @@ fn partitions(
                 .collect()
         };
     }
-    // To compile them a second time for unit tests takes minutes, and no unit test simulates them: those of `tests` do.
+    // To compile them a second time for unit tests takes a processor a minute and a half, and no unit test simulates them: those of
+    // `tests` do.
     macro_rules! of_whole_runs {
         ($control:ty, $nic:ty) => {
-            if cfg!(test) { unreachable!("a unit test of a whole run") } else { of!($control, $nic) }
+            if cfg!(test) { unreachable!("not compiled for unit tests") } else { of!($control, $nic) }
         };
     }
     // Flow control that is for unit tests alone is simulated by them.
