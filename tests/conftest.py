@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+import forked
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -71,14 +72,7 @@ def command(tmp_path: Path) -> Command:
     """Run `xoff` with these arguments in `tmp_path`."""
 
     def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "xoff", *map(str, arguments)],
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        return forked.run([*map(str, arguments)], cwd, timeout=300)
 
     return run
 

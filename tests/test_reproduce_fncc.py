@@ -34,7 +34,7 @@ from xoff.papers.fncc.findings import GROUPS, find
 from xoff.papers.fncc.measures import Fairness, Fct, Joined, Rates, alone_bytes, jain, measure_fct, measure_rates
 from xoff.papers.fncc.space import SPACE
 from xoff.papers.reproduction import reproduce
-from xoff.papers.survey import digest
+from xoff.papers.survey import Cache
 
 ONCE = Scale(repetitions=1, interval_ms=1, window_ms=1, seeds=1)
 TWICE = replace(ONCE, repetitions=2)
@@ -76,11 +76,12 @@ def test_a_scheme_has_the_settings_of_its_scopes_alone() -> None:
 
 
 def test_every_alternative_changes_a_run_or_what_a_verdict_takes() -> None:
+    cache = Cache("")
     groups = list(dict.fromkeys(group for own in GROUPS.values() for group in own))
 
     def what(*answers: str) -> tuple[dict[Any, str], dict[str, object]]:
         reading = SPACE.parse(answers)
-        runs = {job.key: digest(job) for group in groups for job in group_jobs(group, TWICE, reading)}
+        runs = {job.key: cache.digest(job) for group in groups for job in group_jobs(group, TWICE, reading)}
         # The ideal FCT is part of what a run measures.
         return runs, {name: value for name, value in reading.sets("verdict").items() if name != "ideal"}
 

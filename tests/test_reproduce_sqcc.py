@@ -19,7 +19,7 @@ from xoff.papers.sqcc.experiments import DELTA, ERROR, FULL, GROUPS, HERE, PATCH
 from xoff.papers.sqcc.findings import find, mean
 from xoff.papers.sqcc.measures import Queue, measure
 from xoff.papers.sqcc.space import SPACE
-from xoff.papers.survey import digest
+from xoff.papers.survey import Cache
 
 SHORT = Scale(duration_s=0.1, seeds=1)
 
@@ -99,10 +99,12 @@ def test_the_segment_is_that_of_the_papers_numbers() -> None:
 
 
 def test_every_alternative_changes_a_run() -> None:
+    cache = Cache("")
+
     points = [point for points in GROUPS.values() for point in points]
 
     def runs(*answers: str) -> dict[Any, str]:
-        return {job.key: digest(job) for job in jobs(points, SHORT, SPACE.parse(answers))}
+        return {job.key: cache.digest(job) for job in jobs(points, SHORT, SPACE.parse(answers))}
 
     default = runs()
     for choice in SPACE.choices:

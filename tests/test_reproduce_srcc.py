@@ -33,7 +33,7 @@ from xoff.papers.srcc.experiments import (
 from xoff.papers.srcc.findings import GROUPS, find
 from xoff.papers.srcc.measures import Measured, Motivation, measure_motivation
 from xoff.papers.srcc.space import SPACE
-from xoff.papers.survey import digest
+from xoff.papers.survey import Cache, digest
 from xoff.runs.jobs import Job
 
 ONCE = Scale(testbed_ms=0.5, large_ms=0.05, loads=(0.8,), testbed_seeds=1, seeds=1)
@@ -135,6 +135,8 @@ def test_arrivals_of_10_ms_are_as_long_in_a_shortened_run() -> None:
 
 
 def test_every_alternative_changes_a_run_and_is_a_scenario() -> None:
+    cache = Cache("")
+
     def runs(*answers: str) -> dict[Any, str]:
         # `digest` resolves the scenario, and refuses one that cannot be.
         read = SPACE.parse(answers)
@@ -144,7 +146,7 @@ def test_every_alternative_changes_a_run_and_is_a_scenario() -> None:
             for job in group_jobs(group, ONCE, read)
         ]
         jobs += [*incast_jobs([20], read), *burst_jobs("burst-size", ONCE, read)[:5]]
-        return {job.key: digest(job) for job in jobs}
+        return {job.key: cache.digest(job) for job in jobs}
 
     default = runs()
     for choice in SPACE.choices:

@@ -11,7 +11,10 @@ function element(name, properties = {}, ...children) {
 
 /** The bytes of a packed text of the page. */
 async function unpack(id) {
-  const packed = Uint8Array.from(atob($(id).textContent), (c) => c.charCodeAt(0));
+  const bytes = atob($(id).textContent);
+  const packed = new Uint8Array(bytes.length);
+  // `Uint8Array.from` takes ten times as long.
+  for (let place = 0; place < bytes.length; place++) packed[place] = bytes.charCodeAt(place);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xoff.analysis.student import half_width
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
-
-CONFIDENCE = 0.95
-"""Of the intervals."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +76,11 @@ def _stepped(x: Floats, y: Floats, at: Floats) -> Floats:
 
 
 def _over_runs(x: Floats, values: Floats) -> Band:
-    from scipy import stats
-
     count = len(values)
     mean = values.mean(axis=0) if values.size else np.zeros(0)
     if count < 2:
         return Band(x, mean, None)
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1))
-    return Band(x, mean, quantile * values.std(axis=0, ddof=1) / np.sqrt(count))
+    return Band(x, mean, half_width(count) * values.std(axis=0, ddof=1) / np.sqrt(count))
 
 
 def _estimate(values: Floats) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xoff.analysis.columns import as_numpy
 from xoff.errors import UserError
 
 if TYPE_CHECKING:
@@ -234,14 +235,14 @@ def _iterations(run: Run, test: str, label: str, skip: int) -> _Iterations:
         raise UserError(
             f"`skip` is {skip}: the test `{test}` has {wanted} iterations a ring, of which one must be left"
         )
-    iteration = table["iteration"].to_numpy()
-    several = table.num_rows > 0 and len(np.unique(table["ring"].to_numpy())) == rings
+    iteration = as_numpy(table["iteration"])
+    several = table.num_rows > 0 and len(np.unique(as_numpy(table["ring"]))) == rings
     if not several or table["end_ps"].null_count or int(iteration.max()) + 1 < wanted:
         raise UserError(f"the run ended before the test `{test}` was over: give a longer `run.duration`, or none")
     kept = iteration >= skip
-    time = (table["end_ps"].to_numpy() - table["start_ps"].to_numpy()).astype(np.float64)[kept]
-    size = table["bytes"].to_numpy().astype(np.float64)[kept]
-    who = np.stack([table["ring"].to_numpy(), table["process"].to_numpy()])[:, kept].astype(np.int64)
+    time = (as_numpy(table["end_ps"]) - as_numpy(table["start_ps"])).astype(np.float64)[kept]
+    size = as_numpy(table["bytes"]).astype(np.float64)[kept]
+    who = np.stack([as_numpy(table["ring"]), as_numpy(table["process"])])[:, kept].astype(np.int64)
     pairs, place = np.unique(who, axis=1, return_inverse=True)
     place = place.reshape(-1)
     total = np.bincount(place, weights=time)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xoff._xoff import slowdown_statistics as slowdown_numbers
+from xoff.analysis.columns import as_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -80,7 +81,7 @@ def hol_blocked(run: Run) -> int | None:
     flows = run.table("flows")
     if "hol_blocked" not in flows.column_names or flows["hol_blocked"].null_count == flows.num_rows:
         return None
-    return int(flows["hol_blocked"].to_numpy().sum())
+    return int(as_numpy(flows["hol_blocked"]).sum())
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,9 @@ def endings(run: Run) -> Endings:
     flows = run.table("flows")
     if flows.num_rows == 0:
         return Endings(0, 0, 0)
-    done = flows["fct_ps"].is_valid().to_numpy()
-    sized = flows["size_bytes"].is_valid().to_numpy()
-    whole = flows["slowdown"].is_valid().to_numpy()
+    done = as_numpy(flows["fct_ps"].is_valid())
+    sized = as_numpy(flows["size_bytes"].is_valid())
+    whole = as_numpy(flows["slowdown"].is_valid())
     count = np.count_nonzero
     return Endings(int(count(done)), int(count(done & sized & ~whole)), int(count(sized & ~done)))
 
@@ -128,7 +129,7 @@ def slowdowns(run: Run, label: str | None = None) -> Floats:
     flows = _flows(run, label)
     if "slowdown" not in flows.column_names:
         return np.zeros(0)
-    return np.asarray(flows["slowdown"].drop_null().to_numpy(), dtype=np.float64)
+    return as_numpy(flows["slowdown"].drop_null()).astype(np.float64)
 
 
 def size_edges(runs: Sequence[Run], bins: int = 10, label: str | None = None) -> Floats:
@@ -308,8 +309,8 @@ def _sized(run: Run, label: str | None = None) -> tuple[Floats, Floats]:
         return np.zeros(0), np.zeros(0)
     done = flows.select(["size_bytes", "slowdown"]).drop_null()
     return (
-        np.asarray(done["size_bytes"].to_numpy(), dtype=np.float64),
-        np.asarray(done["slowdown"].to_numpy(), dtype=np.float64),
+        as_numpy(done["size_bytes"]).astype(np.float64),
+        as_numpy(done["slowdown"]).astype(np.float64),
     )
 
 

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import t as student
 
-LEVEL = 0.95
-"""Level of every interval."""
+from xoff.analysis.student import half_width
+
 TOLERANCE = 0.25
 """Relative difference up to which a measured figure counts as the paper's."""
 
@@ -115,7 +114,7 @@ def _interval(found: Any, value: float) -> Estimate:
         return Estimate(value, float(found.min()), float(found.max()), n)
     # Rounding alone makes no interval.
     spread = 0.0 if np.ptp(found) == 0 else float(found.std(ddof=1))
-    half = float(student.ppf((1 + LEVEL) / 2, n - 1)) * spread / math.sqrt(n)
+    half = half_width(n) * spread / math.sqrt(n)
     return Estimate(value, value - half, value + half, n)
 
 

@@ -52,7 +52,7 @@ class Cache:
 
     def results(self, groups: Sequence[Sequence[Job]]) -> list[dict[Any, Any]]:
         """The results of each group of jobs by their keys."""
-        digests = [[self._digest(job) for job in jobs] for jobs in groups]
+        digests = [[self.digest(job) for job in jobs] for jobs in groups]
         self.asked += sum(len(jobs) for jobs in groups)
         missing = {
             name: replace(job, key=name)
@@ -68,7 +68,8 @@ class Cache:
             for jobs, names in zip(groups, digests, strict=True)
         ]
 
-    def _digest(self, job: Job) -> str:
+    def digest(self, job: Job) -> str:
+        """What `digest` says of a job, once for all jobs that say the same."""
         said = repr((job.scenario, sorted(job.sets.items()), job.seed, job.measure))
         if said not in self._digests:
             self._digests[said] = digest(job)

@@ -14,13 +14,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from xoff.analysis.student import CONFIDENCE
 from xoff.errors import UserError, nearest
-from xoff.papers.rules import LEVEL, Check, Estimate, Verdict, number_text, verdict
+from xoff.papers.rules import Check, Estimate, Verdict, number_text, verdict
 from xoff.runs.files import write_file
 
 VERDICTS = (
     "Every number and figure on this page was computed from runs of xoff. A number has its mean over n seeds and, in "
-    f"brackets, its {LEVEL:.0%} t-interval, of paired differences where two things are compared. A verdict is "
+    f"brackets, its {CONFIDENCE:.0%} t-interval, of paired differences where two things are compared. A verdict is "
     "`reproduced` where the relation holds over the whole interval and the interval of the size lies within 25 % of "
     "the paper's, `direction` where only the relation holds, `contradicted` where the relation fails over the whole "
     "interval, `undecided` where the interval covers both."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xoff.analysis.columns import as_numpy
 from xoff.analysis.explain.missing import WANTED
 from xoff.report.explore.pack import Pack
 from xoff.text import count_text, name_text, name_texts
@@ -93,7 +94,7 @@ class _Names:
         chunk = column.unify_dictionaries().combine_chunks()
         if isinstance(chunk, pa.ChunkedArray):  # Without rows there is no chunk.
             return np.zeros(0, dtype=np.int64)
-        used = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        used = as_numpy(chunk.indices.fill_null(0)).astype(np.int64)
         names = chunk.dictionary.to_pylist()
         known = np.zeros(max(len(names), 1), dtype=np.int64)
         for place in np.unique(used) if names else ():
@@ -110,8 +111,8 @@ def _numbers(table: pa.Table, name: str) -> Numbers:
     """A column as numbers, `NaN` for null."""
     column = table[name]
     if column.null_count:
-        return np.asarray(column.cast("float64").to_numpy(), dtype=np.float64)
-    return np.asarray(column.to_numpy())
+        return as_numpy(column.cast("float64"))
+    return as_numpy(column)
 
 
 _FLOW_NUMBERS = ("size_bytes", "slowdown", "paused_ps", "cnps", "marked_ce", "retransmitted_bytes", "connection")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xoff.analysis.columns import as_numpy
 from xoff.analysis.explain.quantities import quantity
 from xoff.analysis.intervals import Intervals
 from xoff.analysis.operations import COMPUTES, ITERATION, SENDS, transfer_ps, word
@@ -54,16 +55,16 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
         table.filter(pc.equal(pc.cast(table["label"], "string"), label))
         for table in (each.run.operations, each.run.flows)
     )
-    start, size = (operations[name].to_numpy().astype(np.int64) for name in ("start_ps", "bytes"))
-    end = pc.fill_null(operations["end_ps"], over).to_numpy().astype(np.int64)
-    names = pc.cast(operations["kernel"], "string").to_numpy(zero_copy_only=False)
+    start, size = (as_numpy(operations[name]).astype(np.int64) for name in ("start_ps", "bytes"))
+    end = as_numpy(pc.fill_null(operations["end_ps"], over)).astype(np.int64)
+    names = as_numpy(pc.cast(operations["kernel"], "string"))
     words = {name: word(name) for name in np.unique(names.astype(str)).tolist()}
     kernel = np.array([words[str(name)] for name in names], dtype=object)
     computes, waits = np.isin(kernel, COMPUTES), ~np.isin(kernel, _NO_WAIT)
-    left = flows["start_ps"].to_numpy().astype(np.int64)
-    acked = pc.fill_null(pc.add(flows["start_ps"], flows["fct_ps"]), over).to_numpy().astype(np.int64)
-    by_rank = _by_rank(operations["process"].to_numpy())
-    flows_of = _by_rank(flows["process"].to_numpy(zero_copy_only=False))
+    left = as_numpy(flows["start_ps"]).astype(np.int64)
+    acked = as_numpy(pc.fill_null(pc.add(flows["start_ps"], flows["fct_ps"]), over)).astype(np.int64)
+    by_rank = _by_rank(as_numpy(operations["process"]))
+    flows_of = _by_rank(as_numpy(flows["process"]))
     # No table has messages within a host, but each send that has begun and has no flow is one.
     goes, takes = _within_host(each, label, start, size)
     kind = _pattern(each, label)["pattern"]
@@ -123,7 +124,7 @@ def _within_host(each: Labelled, label: str, start: Times, size: Times) -> tuple
 
 def _keys(table: Any) -> Times:
     """A number for each message: its rank, and its place among the rank's operations."""
-    process, place = (table[name].to_numpy(zero_copy_only=False).astype(np.int64) for name in ("process", "iteration"))
+    process, place = (as_numpy(table[name]).astype(np.int64) for name in ("process", "iteration"))
     keys: Times = (process << 32) | place
     return keys
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import plotly.graph_objects as go
 
+from xoff.analysis.columns import as_numpy
 from xoff.analysis.failures import spans
 from xoff.analysis.tables import Series, busiest, flow_rates, stopped_ports, thin
 from xoff.report.plots.spans import shade
@@ -90,7 +91,7 @@ def pause_absent(runs: Sequence[Labelled]) -> str | None:
     for each in runs:
         ports = each.run.ports
         if ports.num_rows:
-            frames += int(ports["pause_frames_sent"].to_numpy().sum())
+            frames += int(as_numpy(ports["pause_frames_sent"]).sum())
     return None if frames else "No PAUSE frame was sent."
 
 

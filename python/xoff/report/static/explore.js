@@ -224,7 +224,10 @@ class Controls {
 }
 
 const unpack = async (text) => {
-  const packed = Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
+  const bytes = atob(text);
+  const packed = new Uint8Array(bytes.length);
+  // `Uint8Array.from` takes ten times as long.
+  for (let place = 0; place < bytes.length; place++) packed[place] = bytes.charCodeAt(place);
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 };
 

@@ -6,7 +6,10 @@ const report = (error) => {
 (async () => {
   const problem = document.getElementById("problem");
   const unpack = async (id) => {
-    const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+    const bytes = atob(document.getElementById(id).textContent);
+    const packed = new Uint8Array(bytes.length);
+    // `Uint8Array.from` takes ten times as long.
+    for (let place = 0; place < bytes.length; place++) packed[place] = bytes.charCodeAt(place);
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).text();
   };

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xoff.analysis.columns import as_numpy
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -63,7 +65,7 @@ def port_numbers(run: Run, table: str, numbers: dict[str, int]) -> Numbers:
     if isinstance(column, pa.ChunkedArray):  # Without rows there is no chunk.
         return np.zeros(0, dtype=np.int64)
     known = np.array([numbers[name] for name in column.dictionary.to_pylist()], dtype=np.int64)
-    found: Numbers = known[column.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
+    found: Numbers = known[as_numpy(column.indices).astype(np.int64)]
     return found
 
 
@@ -164,7 +166,7 @@ def _sampled(run: Run, numbers: dict[str, int]) -> Spans:
         return _none()
     port = port_numbers(run, "utilization", numbers)
     end = _column(run, "utilization", "time_ps")
-    share = run.table("utilization")["utilization"].to_numpy()
+    share = as_numpy(run.table("utilization")["utilization"])
     state = np.where(share <= 0, IDLE, np.where(share < SLOW_BELOW, SLOW, SENDING))
     order = np.lexsort((end, port))
     port, end, state = port[order], end[order], state[order]
@@ -192,7 +194,7 @@ def _undetermined(run: Run, numbers: dict[str, int], sim_time_ps: int) -> Spans:
 
 
 def _column(run: Run, table: str, name: str) -> Numbers:
-    return np.asarray(run.table(table)[name].to_numpy().astype(np.int64))
+    return as_numpy(run.table(table)[name]).astype(np.int64)
 
 
 def _none() -> Spans:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xoff.analysis.columns import as_numpy
 from xoff.analysis.tables import frame
 from xoff.report.tree.changes import port_numbers
 from xoff.report.tree.network import Network
@@ -157,10 +158,10 @@ def samples(run: Run, column: str, numbers: dict[str, int]) -> dict[int, tuple[N
     port = port_numbers(run, "queues", numbers)
     if "priority" in table.column_names:
         # Rows of all of a port, not of single priorities.
-        whole = np.asarray(table["priority"].is_null())
+        whole = as_numpy(table["priority"].is_null())
         table, port = table.filter(whole), port[whole]
-    time = np.asarray(table["time_ps"].to_numpy().astype(np.int64))
-    value = np.asarray(table[column].to_numpy().astype(np.int64))
+    time = as_numpy(table["time_ps"]).astype(np.int64)
+    value = as_numpy(table[column]).astype(np.int64)
     order = np.argsort(time, kind="stable")
     port = port[order]
     found = _split(port, np.zeros(len(port), dtype=np.int64), time[order], value[order])

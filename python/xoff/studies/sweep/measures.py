@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-CONFIDENCE = 0.95
-"""Of the intervals."""
+from xoff.analysis.student import half_width
 
 
 @dataclass(frozen=True)
@@ -55,14 +54,12 @@ class Estimate:
 
 def estimate(values: Sequence[float]) -> Estimate:
     """The mean of at least one value, with its confidence interval under Student's t distribution."""
-    from scipy import stats
-
     count = len(values)
     mean = math.fsum(values) / count
     if count < 2:
         return Estimate(mean, None)
     variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    return Estimate(mean, float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * math.sqrt(variance / count))
+    return Estimate(mean, half_width(count) * math.sqrt(variance / count))
 
 
 _UNITS = {
