@@ -68,6 +68,14 @@ ORANGE = (0xE6, 0x9F, 0x00)
 """The colour of paused ports."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def without_figures() -> Iterator[None]:
+    """Reports of the tree alone: the other figures take most of the time in which a page opens."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("xoff.report.page.sections", lambda _runs: [])
+        yield
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     scenario = tmp_path_factory.mktemp("tree") / "victim.toml"
