@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from matplotlib.figure import Figure
 
+from xoff.analysis.tables import frame
 from xoff.errors import UserError
 from xoff.formats.ns3_hpcc.config import Config
 from xoff.formats.ns3_hpcc.topology import read_topology
@@ -64,8 +66,8 @@ def draw(folder: Path, out: Path) -> bool:
     styles = {"quirks": ("tab:blue", "--"), "clean": ("tab:orange", ":")}
     for mode, run in runs.items():
         color, style = styles[mode]
-        rows = [(r["time_ps"], r["bytes"]) for r in run.queues.to_pylist() if r["time_ps"] >= first * 10**6]
-        at, held = np.array(rows).reshape(-1, 2).T
+        queue = frame(run, "queues").filter(pl.col("time_ps") >= first * 10**6)
+        at, held = (queue[name].to_numpy() for name in ("time_ps", "bytes"))
         above.plot(at / 10**6 - first, held / 1000, color=color, linestyle=style, label=f"xoff, {mode}")
     above.set_ylabel(f"queue of {port} (KB)")
     above.set_title(f"{folder.name}: queue and rates, ns-3 and xoff")
@@ -83,9 +85,9 @@ def draw(folder: Path, out: Path) -> bool:
         )
         for mode, run in runs.items():
             color, style = styles[mode]
-            flows = {row["id"] for row in run.flows.to_pylist() if row["src"] == topology.name(host)}
-            rows = [(r["time_ps"], r["sent_bps"]) for r in run.rates.to_pylist() if r["flow"] in flows]
-            at, sent = np.array(rows).reshape(-1, 2).T
+            flows = frame(run, "flows").filter(pl.col("src") == topology.name(host)).select(flow="id")
+            rates = frame(run, "rates").join(flows, on="flow", how="semi", maintain_order="left")
+            at, sent = (rates[name].to_numpy() for name in ("time_ps", "sent_bps"))
             below.plot(
                 at / 10**6 - first, sent / 10**9, color=color, linestyle=style, label=f"xoff, {mode}, from {host}"
             )
