@@ -14,6 +14,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+
+def _of_python() -> dict[str, str]:
+    """What an interpreter reads when it starts."""
+    return {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
+
+
+_STARTED_WITH = _of_python()
 _CONTEXT = multiprocessing.get_context("forkserver")
 # None of these starts a thread when it is imported; a fork would lose it.
 _CONTEXT.set_forkserver_preload(["xoff.cli.app", "xoff.report.page", "xoff.studies.sweep", "pyarrow.parquet"])
@@ -27,6 +34,7 @@ def run(arguments: Sequence[str], cwd: Path, timeout: float) -> subprocess.Compl
     subprocess.TimeoutExpired
         It took longer than `timeout` seconds, and was killed.
     """
+    assert _of_python() == _STARTED_WITH, "a fork would take no notice"
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         process = _CONTEXT.Process(target=_command, args=(arguments, cwd, dict(os.environ), out, err))

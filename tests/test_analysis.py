@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from made_up import made_up_run
 from xoff.analysis import tables as analysis
+from xoff.analysis.columns import as_numpy
+from xoff.analysis.student import half_width
 from xoff.runs.summary import Summary
 
 values = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=400)
@@ -20,6 +23,23 @@ def test_statistics_interpolate_between_ranks() -> None:
     assert statistics == {"mean": 51.0, "p50": 51.0, "p95": 96.0, "p99": 100.0}
     # Between 1 and 3 the 95th percentile lies 95 % of the way.
     assert analysis.slowdown_statistics(np.array([1.0, 3.0]))["p95"] == pytest.approx(2.9)
+
+
+def test_a_column_is_an_array_of_its_values() -> None:
+    # In two chunks, as tables of several files are.
+    whole = as_numpy(pa.chunked_array([[1, 2**60], [3]], pa.int64()))
+    assert (whole.dtype.name, whole.tolist()) == ("int64", [1, 2**60, 3])
+    # As many decimal places as a double has: 2^52 + 1 is the same as a float.
+    lacking = as_numpy(pa.chunked_array([[2**52 + 1, None]], pa.int64()))
+    assert (lacking.dtype.name, lacking[0], np.isnan(lacking[1])) == ("float64", 2**52 + 1, True)
+    assert as_numpy(pa.array([True, False])).dtype == np.bool_
+    assert as_numpy(pa.array(["a", "b"])).tolist() == ["a", "b"]
+    assert as_numpy(pa.chunked_array([], pa.int64())).tolist() == []
+
+
+def test_an_interval_is_as_wide_as_in_students_table() -> None:
+    # The column for 97.5 % of any table of t: 12.706 with one degree of freedom, 2.776 with four, 2.262 with nine.
+    assert [round(half_width(count), 3) for count in (2, 5, 10)] == [12.706, 2.776, 2.262]
 
 
 def test_the_speed_of_a_run_is_packet_hops_over_wall_time() -> None:

@@ -28,14 +28,14 @@ def without_extras(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_extras")
-def test_a_run_its_report_and_a_sweep_need_no_extra(command: Command, small: Path) -> None:
-    assert command("run", small, "-o", "out").returncode == 0
-    done = command("report", "out")
+def test_a_run_its_report_and_a_sweep_need_no_extra(started_command: Command, small: Path) -> None:
+    assert started_command("run", small, "-o", "out").returncode == 0
+    done = started_command("report", "out")
     assert (done.returncode, done.stderr) == (0, "")
-    assert command("explain", "out").returncode == 0
+    assert started_command("explain", "out").returncode == 0
     small.write_text(small.read_text() + '[sweep]\n"flow_control.xoff" = ["100KB", "200KB"]\n')
-    assert command("sweep", small, "-o", "swept", "--quiet").returncode == 0
-    assert command("report", "swept").returncode == 0
+    assert started_command("sweep", small, "-o", "swept", "--quiet").returncode == 0
+    assert started_command("report", "swept").returncode == 0
 
 
 @pytest.mark.usefixtures("without_extras")
@@ -58,8 +58,10 @@ def test_a_run_its_report_and_a_sweep_need_no_extra(command: Command, small: Pat
         ),
     ],
 )
-def test_a_missing_extra_is_named_with_the_command(command: Command, arguments: list[str], message: str) -> None:
-    done = command(*arguments)
+def test_a_missing_extra_is_named_with_the_command(
+    started_command: Command, arguments: list[str], message: str
+) -> None:
+    done = started_command(*arguments)
     # Behind the library's name stand the versions that the package asks for, if it is installed.
     assert done.returncode == 2
     assert re.fullmatch(rf"error: {re.escape(message)}([<>=].*)?'\n", done.stderr), done.stderr

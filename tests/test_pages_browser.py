@@ -113,8 +113,8 @@ class Opened:
         """Give the window another width, and wait until figures have followed it."""
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.wait_for_function(f"innerWidth === {width}")
-        # Figures are drawn again once the width has stayed for a tenth of a second.
-        self.page.wait_for_timeout(300)
+        # A page that will draw its figures anew says so before the next frame.
+        self.page.evaluate("new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
         self._wait_for_figures()
 
     def _wait_for_figures(self) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from html import escape
 from pathlib import Path
 
 import pytest
 
 import xoff
-from conftest import ROOT
+from conftest import ROOT, Command
 from made_up import made_up_run, seal
 from xoff.analysis.explain import explain
 from xoff.errors import UserError
@@ -49,6 +51,23 @@ def test_a_run_keeps_its_colour_in_every_figure() -> None:
             run = 0 if "run0" in (trace.hovertemplate or "") else 1
             colour = trace.marker.color if trace.type == "bar" else trace.line.color
             assert colour == COLOURS[run], plot.name
+
+
+def test_a_report_loads_no_library_of_which_it_has_no_use(command: Command, tmp_path: Path) -> None:
+    # With a congestion tree, which Bokeh's script draws; and of a sweep over seeds, which has intervals.
+    text = (ROOT / "scenarios" / "incast.toml").read_text("utf-8")
+    (tmp_path / "incast.toml").write_text(text + "[sweep]\nseed = [1, 2]\n")
+    assert command("run", "incast.toml", "-o", "run", "--set", "record.queues=switches").returncode == 0
+    assert command("sweep", "incast.toml", "-o", "swept").returncode == 0
+    code = "import sys; from xoff.cli.app import main; main(['report', sys.argv[1]]); print(*sys.modules)"
+    loaded: set[str] = set()
+    for folder in ("run", "swept"):
+        line = [sys.executable, "-c", code, folder]
+        loaded |= {*subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()}
+    assert {"plotly", "scipy.special"} < loaded
+    # Each of them takes a good part of the time in which a small report is made.
+    assert not {"pandas._libs", "scipy.stats", "bokeh", "matplotlib"} & loaded
+    assert '"bokeh"' in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
 def test_axes_have_names_with_units() -> None:

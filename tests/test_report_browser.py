@@ -99,8 +99,11 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, comparison: Path) -> Iterator[Page]:
-    """That report, drawn once for all tests that look at it, on a wide screen at first."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    """That report, drawn once for all tests that look at it, on a wide screen at first.
+
+    A reader who wants no motion has contents that do not move away from under a click.
+    """
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.goto(comparison.as_uri())
     page.wait_for_selector("html[data-drawn]", timeout=60_000)
     yield page
@@ -110,6 +113,7 @@ def page(browser: Browser, comparison: Path) -> Iterator[Page]:
 def at_width(page: Page, width: int) -> None:
     """Make the page so wide, and wait until its plots are drawn anew."""
     page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_function(f"innerWidth === {width}")
     page.evaluate("scrollTo(0, 0); new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
     page.wait_for_selector("html[data-drawn]")
     fits = """() => [...document.querySelectorAll(".plot")].every((plot) =>

@@ -3,6 +3,7 @@
   const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.getAttribute("href").slice(1), link]));
   const headings = [...document.querySelectorAll("main h2[id]")].filter(({ id }) => links.has(id));
   if (!links.size) return;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
   let last;
   const mark = () => {
     const bottom = scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
@@ -12,7 +13,7 @@
     last?.removeAttribute("aria-current");
     link.setAttribute("aria-current", "true");
     // On a narrow screen the contents are one line, which moves along.
-    link.closest("ul").scrollTo({ left: link.offsetLeft - 60, behavior: "smooth" });
+    link.closest("ul").scrollTo({ left: link.offsetLeft - 60, behavior: calm.matches ? "auto" : "smooth" });
     last = link;
   };
   addEventListener("scroll", mark, { passive: true });
