@@ -72,9 +72,9 @@ queues = "switches"
 def started_command(tmp_path: Path) -> Command:
     """Start Python to run `xoff` with these arguments in `tmp_path`."""
 
-    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
         line = [sys.executable, "-m", "xoff", *map(str, arguments)]
-        return subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        return subprocess.run(line, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
 
     return run
 

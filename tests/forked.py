@@ -1,6 +1,8 @@
 """`xoff` in a process of its own that need not import it: forked off one that has imported what commands use.
 
-The tests have hundreds of such processes, and most of them would import for longer than they do anything else.
+The tests have hundreds of such processes, and most of them would import for longer than they do anything else. All have
+one seed of hashes, what libraries read of the environment when they are imported is as it was, and none ends as an
+interpreter does: what depends on these needs the fixture `started_command`.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ def _of_python() -> dict[str, str]:
 
 _STARTED_WITH = _of_python()
 _CONTEXT = multiprocessing.get_context("forkserver")
-# None of these starts a thread when it is imported; a fork would lose it.
+# A fork loses the threads that these start when they are imported: Arrow's and polars' allocators do without.
 _CONTEXT.set_forkserver_preload(["xoff.cli.app", "xoff.report.page", "xoff.studies.sweep", "pyarrow.parquet"])
 
 
@@ -39,13 +41,16 @@ def run(arguments: Sequence[str], cwd: Path, timeout: float) -> subprocess.Compl
         out, err = Path(folder, "out"), Path(folder, "err")
         process = _CONTEXT.Process(target=_command, args=(arguments, cwd, dict(os.environ), out, err))
         process.start()
-        process.join(timeout)
-        if process.exitcode is None:
+        try:
+            process.join(timeout)
+            status = process.exitcode
+        finally:
             process.kill()
             process.join()
+        if status is None:
             raise subprocess.TimeoutExpired(["xoff", *arguments], timeout)
         texts = [file.read_text("utf-8") if file.exists() else "" for file in (out, err)]
-        return subprocess.CompletedProcess(["xoff", *arguments], process.exitcode, *texts)
+        return subprocess.CompletedProcess(["xoff", *arguments], status, *texts)
 
 
 def _command(arguments: Sequence[str], cwd: Path, environment: dict[str, str], out: Path, err: Path) -> None:

@@ -369,23 +369,23 @@ def test_a_run_loads_no_table_library_no_bar_and_no_other_command(small: Path, t
 
 @pytest.mark.parametrize("place", ["out", "out/manifest.json"])
 def test_a_run_is_repeated_from_its_folder_or_manifest(
-    command: Command, small: Path, tmp_path: Path, place: str
+    started_command: Command, small: Path, tmp_path: Path, place: str
 ) -> None:
-    assert command("run", small, "-o", "out", "--seed", "7", "--set", "scheme.name=fncc").returncode == 0
-    done = command("run", place, "-o", "again")
+    assert started_command("run", small, "-o", "out", "--seed", "7", "--set", "scheme.name=fncc").returncode == 0
+    done = started_command("run", place, "-o", "again")
     assert (done.returncode, done.stderr) == (0, "")
     first, again = (xoff.load(tmp_path / name).manifest for name in ("out", "again"))
     assert (again["seed"], again["scenario"]) == (7, first["scenario"])
     assert again["fingerprint"] == first["fingerprint"]
     assert (
-        command("check", place, "--set", "seed=8", "--json").stdout
-        == command("check", small, "--set", "seed=8", "--set", "scheme.name=fncc", "--json").stdout
+        started_command("check", place, "--set", "seed=8", "--json").stdout
+        == started_command("check", small, "--set", "seed=8", "--set", "scheme.name=fncc", "--json").stdout
     )
 
 
-def test_what_check_prints_is_a_scenario(command: Command, small: Path, tmp_path: Path) -> None:
-    (tmp_path / "resolved.json").write_text(command("check", small, "--json").stdout)
-    assert command("check", "resolved.json", "--json").stdout == (tmp_path / "resolved.json").read_text()
+def test_what_check_prints_is_a_scenario(started_command: Command, small: Path, tmp_path: Path) -> None:
+    (tmp_path / "resolved.json").write_text(started_command("check", small, "--json").stdout)
+    assert started_command("check", "resolved.json", "--json").stdout == (tmp_path / "resolved.json").read_text()
 
 
 @pytest.mark.parametrize(

@@ -132,11 +132,11 @@ def test_the_page_grows_and_ctrl_c_keeps_what_was_recorded(running: Running, bro
     context.close()
 
 
-def test_results_are_the_same_bytes_with_a_page(command: Command, tmp_path: Path) -> None:
+def test_results_are_the_same_bytes_with_a_page(started_command: Command, tmp_path: Path) -> None:
     scenario = ROOT / "scenarios" / "fat_tree_permutation.toml"
     sets = ("--set", "record.queues=switches", "--set", "record.variables=all", "--set", "record.interval=5us")
     for name, more in (("plain", ("--threads", "1")), ("watched", ("--live",))):
-        done = command("run", scenario, "-o", name, "-q", *sets, *more)
+        done = started_command("run", scenario, "-o", name, "-q", *sets, *more)
         assert done.returncode == 0, done.stderr
     for file in (tmp_path / "plain").glob("*.parquet"):
         assert file.read_bytes() == (tmp_path / "watched" / file.name).read_bytes(), file.name

@@ -113,7 +113,7 @@ class Opened:
         """Give the window another width, and wait until figures have followed it."""
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.wait_for_function(f"innerWidth === {width}")
-        # A page that will draw its figures anew says so before the next frame.
+        # A page that will draw its figures anew says so before the next frame; the explorer draws them in it.
         self.page.evaluate("new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
         self._wait_for_figures()
 

@@ -59,10 +59,13 @@ def test_a_report_loads_no_library_of_which_it_has_no_use(command: Command, tmp_
     (tmp_path / "incast.toml").write_text(text + "[sweep]\nseed = [1, 2]\n")
     assert command("run", "incast.toml", "-o", "run", "--set", "record.queues=switches").returncode == 0
     assert command("sweep", "incast.toml", "-o", "swept").returncode == 0
-    code = "import sys; from xoff.cli.app import main; main(['report', sys.argv[1]]); print(*sys.modules)"
+    # Samples by priority, and the operations of a job.
+    assert command("run", ROOT / "scenarios" / "two_priorities.toml", "-o", "priorities").returncode == 0
+    assert command("run", ROOT / "scenarios" / "training.toml", "-o", "job").returncode == 0
+    code = "import sys; from xoff.cli.app import main; main(sys.argv[1:]); print(*sys.modules)"
     loaded: set[str] = set()
-    for folder in ("run", "swept"):
-        line = [sys.executable, "-c", code, folder]
+    for made, folder in [*(("report", name) for name in ("run", "swept", "priorities", "job")), ("explore", "run")]:
+        line = [sys.executable, "-c", code, made, folder]
         loaded |= {*subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()}
     assert {"plotly", "scipy.special"} < loaded
     # Each of them takes a good part of the time in which a small report is made.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -99,11 +100,8 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, comparison: Path) -> Iterator[Page]:
-    """That report, drawn once for all tests that look at it, on a wide screen at first.
-
-    A reader who wants no motion has contents that do not move away from under a click.
-    """
-    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    """That report, drawn once for all tests that look at it, on a wide screen at first."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(comparison.as_uri())
     page.wait_for_selector("html[data-drawn]", timeout=60_000)
     yield page
@@ -182,6 +180,23 @@ def test_the_contents_stay_in_sight_and_lead_to_each_part(page: Page, width: int
         assert 0 <= bar["y"] < 10
         # Below the contents where they are a line above the page.
         assert box["y"] >= (bar["height"] if width == 400 else 0)
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_contents_move_at_once_for_a_reader_who_wants_no_motion(
+    page: Page, motion: Literal["reduce", "no-preference"]
+) -> None:
+    page.emulate_media(reduced_motion=motion)
+    at_width(page, 400)
+    place = "document.querySelector('nav ul').scrollLeft"
+    # Two frames after the page has jumped to its end, of which the contents follow the first.
+    frames = "new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))"
+    at_once = page.evaluate(f"scrollTo(0, document.body.scrollHeight); {frames}.then(() => {place})")
+    page.wait_for_timeout(1500)
+    end = page.evaluate(place)
+    page.emulate_media(reduced_motion="no-preference")
+    assert end > 0
+    assert (at_once == end) is (motion == "reduce")
 
 
 def test_settings_are_a_table(page: Page) -> None:

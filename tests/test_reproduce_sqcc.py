@@ -100,7 +100,6 @@ def test_the_segment_is_that_of_the_papers_numbers() -> None:
 
 def test_every_alternative_changes_a_run() -> None:
     cache = Cache("")
-
     points = [point for points in GROUPS.values() for point in points]
 
     def runs(*answers: str) -> dict[Any, str]:

@@ -1,4 +1,8 @@
-"""Columns of result tables as arrays."""
+"""Columns of result tables as arrays, and rows by a name.
+
+Where pandas is installed, pyarrow imports it as soon as it converts anything to or from numpy, or takes a number or a
+text of Python's into a computation. That takes as long as a small report; polars does without.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def as_numpy(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[Any]:
-    """The values of a column; of numbers with nulls floats, with NaN for null.
-
-    pyarrow's own `to_numpy` imports pandas where pandas is installed, which takes longer than a small report.
-    """
+def as_numpy(column: pa.ChunkedArray | pa.Array, null: int | None = None) -> npt.NDArray[Any]:
+    """The values of a column, with `null` for null; without it, numbers with nulls are floats, and null is NaN."""
     from polars import from_arrow
 
-    return cast("pl.Series", from_arrow(column)).to_numpy()
+    series = cast("pl.Series", from_arrow(column))
+    return (series if null is None else series.fill_null(null)).to_numpy()
+
+
+def rows_of(table: pa.Table, column: str, name: str) -> pa.Table:
+    """The rows that have a name in a column of names."""
+    from polars import Series, String, from_arrow
+
+    names = cast("Series", from_arrow(table[column])).cast(String)
+    return table.filter((names == name).to_arrow())

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xoff.analysis.columns import as_numpy
+from xoff.analysis.columns import as_numpy, rows_of
 from xoff.errors import UserError
 
 if TYPE_CHECKING:
@@ -203,13 +203,7 @@ class _Iterations:
 
 def _rows(table: Any, test: str, label: str) -> Any:
     """The rows of a test in a table that names kernels and labels."""
-    import pyarrow.compute as pc
-
-    if table.num_rows == 0:
-        return table
-    kernel = pc.equal(pc.cast(table["kernel"], "string"), test)
-    labelled = pc.equal(pc.cast(table["label"], "string"), label)
-    return table.filter(pc.and_(kernel, labelled))
+    return rows_of(rows_of(table, "kernel", test), "label", label) if table.num_rows else table
 
 
 def _pattern(run: Run, label: str) -> dict[str, Any] | None:

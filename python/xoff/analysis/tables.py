@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xoff._xoff import slowdown_statistics as slowdown_numbers
-from xoff.analysis.columns import as_numpy
+from xoff.analysis.columns import as_numpy, rows_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -116,12 +116,10 @@ def labels_of(run: Run) -> list[str]:
 
 def _flows(run: Run, label: str | None) -> pa.Table:
     """Its flows, or those of one label."""
-    import pyarrow.compute as pc
-
     flows = run.table("flows")
     if label is None or "label" not in flows.column_names:
         return flows
-    return flows.filter(pc.equal(pc.cast(flows["label"], "string"), label))
+    return rows_of(flows, "label", label)
 
 
 def slowdowns(run: Run, label: str | None = None) -> Floats:

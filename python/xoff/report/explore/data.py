@@ -91,10 +91,10 @@ class _Names:
 
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
-        chunk = column.unify_dictionaries().combine_chunks()
-        if isinstance(chunk, pa.ChunkedArray):  # Without rows there is no chunk.
+        if not len(column):
             return np.zeros(0, dtype=np.int64)
-        used = as_numpy(chunk.indices.fill_null(0)).astype(np.int64)
+        chunk = column.unify_dictionaries().combine_chunks()
+        used = as_numpy(chunk.indices, 0).astype(np.int64)
         names = chunk.dictionary.to_pylist()
         known = np.zeros(max(len(names), 1), dtype=np.int64)
         for place in np.unique(used) if names else ():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xoff.analysis.columns import as_numpy
+from xoff.analysis.columns import as_numpy, rows_of
 from xoff.analysis.explain.quantities import quantity
 from xoff.analysis.intervals import Intervals
 from xoff.analysis.operations import COMPUTES, ITERATION, SENDS, transfer_ps, word
@@ -51,18 +51,15 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
     import pyarrow.compute as pc
 
     over = int(each.run.manifest.get("sim_time_ps", 0))
-    operations, flows = (
-        table.filter(pc.equal(pc.cast(table["label"], "string"), label))
-        for table in (each.run.operations, each.run.flows)
-    )
+    operations, flows = (rows_of(table, "label", label) for table in (each.run.operations, each.run.flows))
     start, size = (as_numpy(operations[name]).astype(np.int64) for name in ("start_ps", "bytes"))
-    end = as_numpy(pc.fill_null(operations["end_ps"], over)).astype(np.int64)
+    end = as_numpy(operations["end_ps"], over).astype(np.int64)
     names = as_numpy(pc.cast(operations["kernel"], "string"))
     words = {name: word(name) for name in np.unique(names.astype(str)).tolist()}
     kernel = np.array([words[str(name)] for name in names], dtype=object)
     computes, waits = np.isin(kernel, COMPUTES), ~np.isin(kernel, _NO_WAIT)
     left = as_numpy(flows["start_ps"]).astype(np.int64)
-    acked = as_numpy(pc.fill_null(pc.add(flows["start_ps"], flows["fct_ps"]), over)).astype(np.int64)
+    acked = as_numpy(pc.add(flows["start_ps"], flows["fct_ps"]), over).astype(np.int64)
     by_rank = _by_rank(as_numpy(operations["process"]))
     flows_of = _by_rank(as_numpy(flows["process"]))
     # No table has messages within a host, but each send that has begun and has no flow is one.

@@ -61,9 +61,9 @@ def port_numbers(run: Run, table: str, numbers: dict[str, int]) -> Numbers:
     column = run.table(table)["port"]
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    column = column.unify_dictionaries().combine_chunks()
-    if isinstance(column, pa.ChunkedArray):  # Without rows there is no chunk.
+    if not len(column):
         return np.zeros(0, dtype=np.int64)
+    column = column.unify_dictionaries().combine_chunks()
     known = np.array([numbers[name] for name in column.dictionary.to_pylist()], dtype=np.int64)
     found: Numbers = known[as_numpy(column.indices).astype(np.int64)]
     return found

@@ -158,8 +158,8 @@ def samples(run: Run, column: str, numbers: dict[str, int]) -> dict[int, tuple[N
     port = port_numbers(run, "queues", numbers)
     if "priority" in table.column_names:
         # Rows of all of a port, not of single priorities.
-        whole = as_numpy(table["priority"].is_null())
-        table, port = table.filter(whole), port[whole]
+        whole = table["priority"].is_null()
+        table, port = table.filter(whole), port[as_numpy(whole)]
     time = as_numpy(table["time_ps"]).astype(np.int64)
     value = as_numpy(table[column]).astype(np.int64)
     order = np.argsort(time, kind="stable")
