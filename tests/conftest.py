@@ -81,7 +81,7 @@ def started_command(tmp_path: Path) -> Command:
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    """Run `xoff` with these arguments in `tmp_path`, as `started_command` does but in half the time."""
+    """Run `xoff` with these arguments in `tmp_path`, in a process that has imported it already."""
 
     def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
         return forked.run([*map(str, arguments)], cwd, timeout=300)

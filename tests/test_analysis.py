@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from made_up import made_up_run
 from xoff.analysis import tables as analysis
-from xoff.analysis.columns import as_numpy
+from xoff.analysis.columns import as_numpy, rows_of
 from xoff.analysis.student import half_width
 from xoff.runs.summary import Summary
 
@@ -29,12 +29,24 @@ def test_a_column_is_an_array_of_its_values() -> None:
     # In two chunks, as tables of several files are.
     whole = as_numpy(pa.chunked_array([[1, 2**60], [3]], pa.int64()))
     assert (whole.dtype.name, whole.tolist()) == ("int64", [1, 2**60, 3])
-    # As many decimal places as a double has: 2^52 + 1 is the same as a float.
+    # A double has 53 bits for the digits, so that 2^52 + 1 is exact.
     lacking = as_numpy(pa.chunked_array([[2**52 + 1, None]], pa.int64()))
     assert (lacking.dtype.name, lacking[0], np.isnan(lacking[1])) == ("float64", 2**52 + 1, True)
+    # With a number for null they stay whole: 2^60 + 1 is none of the doubles.
+    filled = as_numpy(pa.chunked_array([[2**60 + 1, None]], pa.int64()), 7)
+    assert (filled.dtype.name, filled.tolist()) == ("int64", [2**60 + 1, 7])
     assert as_numpy(pa.array([True, False])).dtype == np.bool_
     assert as_numpy(pa.array(["a", "b"])).tolist() == ["a", "b"]
     assert as_numpy(pa.chunked_array([], pa.int64())).tolist() == []
+
+
+@pytest.mark.parametrize("names", [pa.string(), pa.dictionary(pa.int32(), pa.string())])
+def test_rows_of_a_name_are_those_that_have_it_and_not_those_without_a_name(names: pa.DataType) -> None:
+    column = pa.chunked_array([["a", "b", None], ["a"]], pa.string()).cast(names)
+    table = pa.table({"label": column, "number": [1, 2, 3, 4]})
+    assert rows_of(table, "label", "a")["number"].to_pylist() == [1, 4]
+    assert rows_of(table, "label", "c").num_rows == 0
+    assert rows_of(table.slice(0, 0), "label", "a").num_rows == 0
 
 
 def test_an_interval_is_as_wide_as_in_students_table() -> None:

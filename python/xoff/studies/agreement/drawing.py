@@ -72,6 +72,7 @@ def draw(folder: Path, out: Path) -> bool:
     above.set_ylabel(f"queue of {port} (KB)")
     above.set_title(f"{folder.name}: queue and rates, ns-3 and xoff")
     above.legend()
+    sampled = {mode: (frame(run, "flows"), frame(run, "rates")) for mode, run in runs.items()}
     for number, (host, bins) in enumerate(sorted(trace.sent.items())):
         edges = np.array(sorted(bins))
         rate = np.array([bins[edge] * 8 / (STEP_US * 1000) for edge in edges])
@@ -83,11 +84,11 @@ def draw(folder: Path, out: Path) -> bool:
             alpha=0.6,
             label=f"ns-3, from {host}",
         )
-        for mode, run in runs.items():
+        for mode, (flows, rates) in sampled.items():
             color, style = styles[mode]
-            flows = frame(run, "flows").filter(pl.col("src") == topology.name(host)).select(flow="id")
-            rates = frame(run, "rates").join(flows, on="flow", how="semi", maintain_order="left")
-            at, sent = (rates[name].to_numpy() for name in ("time_ps", "sent_bps"))
+            own = flows.filter(pl.col("src") == topology.name(host)).select(flow="id")
+            rows = rates.join(own, on="flow", how="semi", maintain_order="left")
+            at, sent = (rows[name].to_numpy() for name in ("time_ps", "sent_bps"))
             below.plot(
                 at / 10**6 - first, sent / 10**9, color=color, linestyle=style, label=f"xoff, {mode}, from {host}"
             )

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from xoff.analysis.columns import rows_of
 from xoff.errors import UserError
 
 if TYPE_CHECKING:
@@ -104,8 +105,7 @@ def measure(run: Run, place: int, element: str) -> Measured:
     kind, label = str(pattern["kind"]), str(pattern.get("label") or "collective")
     table = run.operations
     if table.num_rows:
-        of_label = pc.equal(pc.cast(table["label"], "string"), label)
-        table = table.filter(pc.and_(of_label, pc.equal(pc.cast(table["kernel"], "string"), kind)))
+        table = rows_of(rows_of(table, "label", label), "kernel", kind)
     if table.num_rows == 0 or table["end_ps"].null_count:
         raise UserError("the run ended before the collective was over: expected a longer `run.duration`, or none")
     repetitions = int(pattern["repetitions"])
@@ -162,7 +162,7 @@ def _busiest(run: Run, label: str, repetitions: int) -> tuple[int, int]:
     """The line rate of the slowest host, in bit/s, and the bytes that the busiest host sends or receives."""
     import pyarrow.compute as pc
 
-    flows = run.flows.filter(pc.equal(pc.cast(run.flows["label"], "string"), label))
+    flows = rows_of(run.flows, "label", label)
     hosts, most = set(), 0
     for end in ("src", "dst"):
         sums = flows.select([end, "size_bytes"])
