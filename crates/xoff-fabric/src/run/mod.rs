@@ -17,6 +17,7 @@ mod mail;
 mod pace;
 mod partition;
 mod patience;
+mod side_by_side;
 mod simulation;
 mod threads;
 mod windows;
@@ -38,10 +39,12 @@ use crate::link::flow_control::none::NoFlowControl;
 use crate::link::flow_control::pfc::Pfc as PfcControl;
 use crate::network::Network;
 use crate::observe::Recording;
+use crate::packet::PartitionId;
 use crate::settings::flow_control::flow_controls;
 use crate::settings::{FlowControl, NicTimer, Transport};
 use crate::switch::Marking;
 use partition::{AnyPartition, Partition};
+use side_by_side::side_by_side;
 
 /// All partitions of a network that is cut by `cut`, with `detector` at each switch's egress queues.
 fn partitions(
@@ -54,12 +57,10 @@ fn partitions(
     let is_uet = net.settings.host.transport == Transport::Uet;
     macro_rules! of {
         ($control:ty, $nic:ty) => {
-            (0..cut.partitions() as u16)
-                .map(|number| {
-                    let partition = Partition::<$control, $nic>::new(net, &marking, recording, cut, number);
-                    Box::new(partition) as Box<dyn AnyPartition>
-                })
-                .collect()
+            side_by_side((0..cut.partitions() as PartitionId).collect(), |number| {
+                let partition = Partition::<$control, $nic>::new(net, &marking, recording, cut, number);
+                Box::new(partition) as Box<dyn AnyPartition>
+            })
         };
     }
     // To compile them a second time for unit tests takes a processor a minute and a half, and no unit test simulates them: those of

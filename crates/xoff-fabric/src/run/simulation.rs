@@ -13,6 +13,7 @@ use super::pace::Pace;
 use super::partition::{AnyPartition, deadlocked};
 use super::partitions;
 use super::patience::{patience, settled_at};
+use super::side_by_side::side_by_side;
 use super::threads::{alone, in_turn, together};
 use super::windows::{Bounds, End, Windows};
 use crate::ids::{FlowId, PortId, QueueId};
@@ -224,12 +225,10 @@ impl Simulation {
 
     /// Closes the partitions, and merges their counts and records.
     pub(super) fn close(&mut self) {
-        let mut records = Vec::new();
-        for partition in &mut self.partitions {
-            let (counters, recorded) = partition.close(self.now);
-            self.counters.add(&counters);
-            records.push(recorded);
-        }
+        let now = self.now;
+        let closed = side_by_side(self.partitions.iter_mut().collect(), |partition| partition.close(now));
+        let (counters, records): (Vec<_>, Vec<_>) = closed.into_iter().unzip();
+        counters.iter().for_each(|counters| self.counters.add(counters));
         self.records = Records::merge(records, &self.recording, &self.cut.by_node(), self.network());
     }
 
