@@ -36,7 +36,7 @@ mod tests {
     fn results_have_the_order_of_their_items() {
         let squares = side_by_side((0..1_000_u64).collect(), |n| n * n);
         assert_eq!(squares, (0..1_000).map(|n| n * n).collect::<Vec<u64>>());
-        assert_eq!(side_by_side(Vec::<u8>::new(), |n| n), []);
+        assert!(side_by_side(Vec::<u8>::new(), |n| n).is_empty());
     }
 
     #[test]

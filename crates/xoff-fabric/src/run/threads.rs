@@ -214,11 +214,11 @@ impl<'a, P: Choice> Lead<'a, '_, P> {
         let Lead { crew, .. } = *self;
         crew.post(&self.place, 0, 1);
         let (mut wants, mut patience) = (self.pace.wants_company(0.0, 0), MAX_PATIENCE);
-        // A time, in seconds, and the events handled by then.
-        let (mut now, mut events) = (0.0, 0);
+        // When the last window began, in seconds.
+        let mut now = 0.0;
         loop {
             if wants && !self.together {
-                self.gather(scope, now, events)?;
+                self.gather(scope, now)?;
             }
             let mut step = 1;
             if self.together {
@@ -234,10 +234,10 @@ impl<'a, P: Choice> Lead<'a, '_, P> {
                 }
             }
             let began = Instant::now();
-            match crew.advance(&mut self.place, 0, step, on_progress) {
-                Ok(before) => events = before,
+            let events = match crew.advance(&mut self.place, 0, step, on_progress) {
+                Ok(before) => before,
                 Err(end) => return Ok(end),
-            }
+            };
             patience = patience_after(began);
             now = (began - self.began).as_secs_f64();
             wants = self.pace.wants_company(now, events);
@@ -245,12 +245,7 @@ impl<'a, P: Choice> Lead<'a, '_, P> {
     }
 
     /// Calls the others, and goes on together once they are there; at once if the run is to begin together.
-    fn gather<'scope>(
-        &mut self,
-        scope: &'scope Scope<'scope, '_>,
-        now: f64,
-        events: u64,
-    ) -> Result<(), Failure>
+    fn gather<'scope>(&mut self, scope: &'scope Scope<'scope, '_>, now: f64) -> Result<(), Failure>
     where
         'a: 'scope,
     {
@@ -269,7 +264,7 @@ impl<'a, P: Choice> Lead<'a, '_, P> {
         }
         if self.pace.joins_at_once() || crew.ready.load(Ordering::Relaxed) == crew.threads - 1 {
             crew.call(Some(&self.place));
-            self.pace.joined(now, events);
+            self.pace.joined(now);
             self.together = true;
         }
         Ok(())

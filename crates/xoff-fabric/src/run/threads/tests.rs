@@ -30,7 +30,7 @@ impl Choice for Turns {
         self.windows / self.length % 2 == 1
     }
 
-    fn joined(&mut self, _: f64, _: u64) {}
+    fn joined(&mut self, _: f64) {}
 }
 
 /// 16 hosts of a fat-tree with two flows of `size` bytes each, in four partitions.
