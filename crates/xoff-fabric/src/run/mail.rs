@@ -27,25 +27,29 @@ struct Report {
     asked_to_stop: AtomicBool,
 }
 
+/// Packets on their way from one partition to another; on cache lines of its own.
+#[repr(align(128))]
+struct Mailbox(Mutex<Transit>);
+
 /// Reports and mailboxes of all partitions, for even and odd windows.
 pub(super) struct Mail {
     reports: [Vec<Report>; 2],
     /// By sending partition, then receiving partition.
-    boxes: [Vec<Mutex<Transit>>; 2],
+    boxes: [Vec<Mailbox>; 2],
 }
 
 impl Mail {
     pub fn new(partitions: &[Box<dyn AnyPartition>]) -> Self {
         let n = partitions.len();
         let reports = || (0..n).map(|_| Report::default()).collect();
-        let boxes = || (0..n * n).map(|_| Mutex::new(partitions[0].transit())).collect();
+        let boxes = || (0..n * n).map(|_| Mailbox(Mutex::new(partitions[0].transit()))).collect();
         Mail { reports: [reports(), reports()], boxes: [boxes(), boxes()] }
     }
 
     /// A mailbox. No thread ever waits for its lock: sender and receiver use it in different windows.
     fn mailbox(&self, window: usize, from: usize, to: usize) -> MutexGuard<'_, Transit> {
         let n = self.reports[0].len();
-        self.boxes[window % 2][from * n + to].lock().unwrap_or_else(PoisonError::into_inner)
+        self.boxes[window % 2][from * n + to].0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Posts a partition's report and mail.
