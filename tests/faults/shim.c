@@ -47,6 +47,7 @@ static void give_up(const char *what, int fd) {
     _exit(99);
 }
 
+/* With the lock, so that no other thread closes what is emptied. */
 static void die(void) {
     if (mode == POWER)
         for (int i = 0; i < files; i++)
@@ -74,9 +75,9 @@ static int fail(void) {
 
 static int is_file(int fd, struct stat *about) { return fd > 2 && !fstat(fd, about) && S_ISREG(about->st_mode); }
 
-static void written(int fd, const struct stat *about) {
+/* Keeps a file that is written and not synced. With the lock. */
+static void keep(int fd, const struct stat *about) {
     if (mode != POWER) return;
-    pthread_mutex_lock(&lock);
     int known = 0;
     for (int i = 0; i < files; i++) known |= unsynced[i].inode == about->st_ino && unsynced[i].device == about->st_dev;
     if (!known && files < UNSYNCED) {
@@ -84,6 +85,11 @@ static void written(int fd, const struct stat *about) {
         unsynced[files].device = about->st_dev;
         unsynced[files++].inode = about->st_ino;
     }
+}
+
+static void written(int fd, const struct stat *about) {
+    pthread_mutex_lock(&lock);
+    keep(fd, about);
     pthread_mutex_unlock(&lock);
 }
 
@@ -106,8 +112,7 @@ ssize_t write(int fd, const void *data, size_t size) {
     if (strikes(1)) {
         if (mode == KILL || mode == POWER) {
             if (real(fd, data, size / 2) < 0) give_up("write half to", fd);
-            pthread_mutex_unlock(&lock);
-            written(fd, &about);
+            keep(fd, &about);
         }
         return fail();
     }
