@@ -119,6 +119,9 @@ impl Cut {
     /// The number of threads: one for each partition, but no more than there are cores, since threads that share a core
     /// wait for each other. With two partitions or more at least two.
     pub(crate) fn threads(&self) -> usize {
+        if self.partitions < 2 {
+            return 1;
+        }
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         self.partitions.min(cores.max(2))
     }

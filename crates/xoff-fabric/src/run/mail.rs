@@ -27,7 +27,7 @@ struct Report {
     asked_to_stop: AtomicBool,
 }
 
-/// Packets on their way from one partition to another; on cache lines of its own.
+/// A mailbox: the packets that one partition sends to another in a window; on cache lines of its own.
 #[repr(align(128))]
 struct Mailbox(Mutex<Transit>);
 

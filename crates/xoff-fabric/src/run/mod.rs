@@ -46,18 +46,19 @@ use crate::switch::Marking;
 use partition::{AnyPartition, Partition};
 use side_by_side::side_by_side;
 
-/// All partitions of a network that is cut by `cut`, with `detector` at each switch's egress queues.
+/// All partitions of a network that is cut by `cut`, with `detector` at each switch's egress queues, made on up to `threads` threads.
 fn partitions(
     net: &Arc<Network>,
     detector: Option<&AnyDetector>,
     recording: &Recording,
     cut: &Cut,
+    threads: usize,
 ) -> Vec<Box<dyn AnyPartition>> {
     let marking = Marking { detector, shared: ns3::marking_random(&net.settings.quirks) };
     let is_uet = net.settings.host.transport == Transport::Uet;
     macro_rules! of {
         ($control:ty, $nic:ty) => {
-            side_by_side((0..cut.partitions() as PartitionId).collect(), |number| {
+            side_by_side((0..cut.partitions() as PartitionId).collect(), threads, |number| {
                 let partition = Partition::<$control, $nic>::new(net, &marking, recording, cut, number);
                 Box::new(partition) as Box<dyn AnyPartition>
             })

@@ -5,10 +5,13 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// What `work` makes of each of `items`, in their order, on as many threads as there are items and cores.
-pub(super) fn side_by_side<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, |n| n.get());
-    let helpers = cores.min(items.len()).saturating_sub(1);
+/// What `work` makes of each of `items`, in their order, on up to `threads` threads.
+pub(super) fn side_by_side<T: Send, R: Send>(
+    items: Vec<T>,
+    threads: usize,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let helpers = 1..threads.min(items.len());
     let queue = Mutex::new(items.into_iter().enumerate());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let worker = || -> Vec<(usize, R)> {
@@ -16,8 +19,10 @@ pub(super) fn side_by_side<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> 
     };
     let mut done = thread::scope(|scope| {
         // A thread that cannot start leaves its items to the others.
-        let start = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
-        let helpers: Vec<_> = (0..helpers).filter_map(start).collect();
+        let start = |number| {
+            thread::Builder::new().name(format!("xoff-side-{number}")).spawn_scoped(scope, worker).ok()
+        };
+        let helpers: Vec<_> = helpers.filter_map(start).collect();
         let mut done = worker();
         for helper in helpers {
             done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -30,18 +35,32 @@ pub(super) fn side_by_side<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
     fn results_have_the_order_of_their_items() {
-        let squares = side_by_side((0..1_000_u64).collect(), |n| n * n);
-        assert_eq!(squares, (0..1_000).map(|n| n * n).collect::<Vec<u64>>());
-        assert!(side_by_side(Vec::<u8>::new(), |n| n).is_empty());
+        for threads in [1, 3, 2_000] {
+            let squares = side_by_side((0..1_000_u64).collect(), threads, |n| n * n);
+            assert_eq!(squares, (0..1_000).map(|n| n * n).collect::<Vec<u64>>());
+            assert!(side_by_side(Vec::<u8>::new(), threads, |n| n).is_empty());
+        }
+    }
+
+    #[test]
+    fn no_more_threads_than_allowed_take_part() {
+        let caller = thread::current().id();
+        let alone = side_by_side((0..100).collect(), 1, |_| thread::current().id());
+        assert!(alone.iter().all(|&thread| thread == caller));
+        let three: HashSet<_> =
+            side_by_side((0..100).collect(), 3, |_| thread::current().id()).into_iter().collect();
+        assert!((1..=3).contains(&three.len()), "{three:?}");
     }
 
     #[test]
     #[should_panic(expected = "item 7")]
     fn a_panic_is_the_callers() {
-        side_by_side((0..10).collect(), |n| assert!(n != 7, "item {n}"));
+        side_by_side((0..10).collect(), 2, |n| assert!(n != 7, "item {n}"));
     }
 }

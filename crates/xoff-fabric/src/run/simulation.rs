@@ -110,7 +110,7 @@ impl Simulation {
     ) -> Self {
         let (net, cut) = (Arc::new(net), Arc::new(cut));
         Simulation {
-            partitions: partitions(&net, detector, &recording, &cut),
+            partitions: partitions(&net, detector, &recording, &cut, cut.threads()),
             cut,
             recording,
             duration,
@@ -225,8 +225,9 @@ impl Simulation {
 
     /// Closes the partitions, and merges their counts and records.
     pub(super) fn close(&mut self) {
-        let now = self.now;
-        let closed = side_by_side(self.partitions.iter_mut().collect(), |partition| partition.close(now));
+        let (now, threads) = (self.now, self.cut.threads().min(self.threads));
+        let partitions = self.partitions.iter_mut().collect();
+        let closed = side_by_side(partitions, threads, |partition| partition.close(now));
         let (counters, records): (Vec<_>, Vec<_>) = closed.into_iter().unzip();
         counters.iter().for_each(|counters| self.counters.add(counters));
         self.records = Records::merge(records, &self.recording, &self.cut.by_node(), self.network());
@@ -264,7 +265,8 @@ impl Simulation {
     }
 
     fn divide(&mut self, net: &Arc<Network>, cut: Cut) {
-        self.partitions = partitions(net, self.detector.as_ref(), &self.recording, &cut);
+        let threads = cut.threads().min(self.threads);
+        self.partitions = partitions(net, self.detector.as_ref(), &self.recording, &cut, threads);
         self.cut = Arc::new(cut);
     }
 

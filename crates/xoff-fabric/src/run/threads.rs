@@ -144,7 +144,7 @@ impl<'a> Crew<'a> {
             if !self.hears(call, Duration::ZERO) {
                 return;
             }
-            self.ready.fetch_add(1, Ordering::Relaxed);
+            self.ready.fetch_add(1, Ordering::Release);
             if !self.hears(call + 1, ATTENTION) {
                 return;
             }
@@ -213,7 +213,7 @@ impl<'a, P: Choice> Lead<'a, '_, P> {
     {
         let Lead { crew, .. } = *self;
         crew.post(&self.place, 0, 1);
-        let (mut wants, mut patience) = (self.pace.wants_company(0.0, 0), MAX_PATIENCE);
+        let (mut wants, mut patience) = (self.pace.waits_for_others(), MAX_PATIENCE);
         // When the last window began, in seconds.
         let mut now = 0.0;
         loop {
@@ -244,7 +244,7 @@ impl<'a, P: Choice> Lead<'a, '_, P> {
         }
     }
 
-    /// Calls the others, and goes on together once they are there; at once if the run is to begin together.
+    /// Calls the others, and goes on together once they are there; waits for them if the pace says so.
     fn gather<'scope>(&mut self, scope: &'scope Scope<'scope, '_>, now: f64) -> Result<(), Failure>
     where
         'a: 'scope,
@@ -262,7 +262,12 @@ impl<'a, P: Choice> Lead<'a, '_, P> {
                 spawned.map_err(|reason| Failure::NoThread { reason: reason.to_string() })?;
             }
         }
-        if self.pace.joins_at_once() || crew.ready.load(Ordering::Relaxed) == crew.threads - 1 {
+        // A thread that is not ready may not even have seen that it was to part, by a flag that the next window sets anew.
+        let are_ready = || crew.ready.load(Ordering::Acquire) == crew.threads - 1;
+        while self.pace.waits_for_others() && !are_ready() {
+            std::thread::yield_now();
+        }
+        if are_ready() {
             crew.call(Some(&self.place));
             self.pace.joined(now);
             self.together = true;

@@ -21,7 +21,7 @@ struct Turns {
 }
 
 impl Choice for Turns {
-    fn joins_at_once(&self) -> bool {
+    fn waits_for_others(&self) -> bool {
         true
     }
 
@@ -79,7 +79,7 @@ fn counted(all: &mut [Box<dyn AnyPartition>], end: Time) -> Counters {
 fn threads_come_and_go_and_events_stay_the_same() {
     let (net, cut) = network(100_000);
     assert_eq!(cut.partitions(), 4);
-    let mut all = partitions(&net, None, &Recording::default(), &cut);
+    let mut all = partitions(&net, None, &Recording::default(), &cut, 2);
     let mut path = CriticalPath::default();
     let mut bounds = windows(&cut, &net);
     assert_eq!(in_turn(&mut all, &mut path, &mut bounds, &mut |_| true), End::FlowsDone);
@@ -90,7 +90,7 @@ fn threads_come_and_go_and_events_stay_the_same() {
     assert!(path.windows > 30 && (1.0..=4.0).contains(&path.speedup(0.0)), "{path:?}");
     for threads in [2, 3] {
         for length in [1, 3, 50] {
-            let mut all = partitions(&net, None, &Recording::default(), &cut);
+            let mut all = partitions(&net, None, &Recording::default(), &cut, 2);
             let mut bounds = windows(&cut, &net);
             let turns = Turns { windows: 0, length };
             let stop = together(&mut all, threads, turns, &mut bounds, &mut |_| true);
@@ -106,7 +106,7 @@ fn threads_come_and_go_and_events_stay_the_same() {
 #[should_panic(expected = "progress")]
 fn a_panic_of_the_first_thread_ends_the_others() {
     let (net, cut) = network(1_000_000);
-    let mut all = partitions(&net, None, &Recording::default(), &cut);
+    let mut all = partitions(&net, None, &Recording::default(), &cut, 2);
     let turns = Turns { windows: 1_000_000, length: 1_000_000 };
     let _ = together(&mut all, 2, turns, &mut windows(&cut, &net), &mut |_| panic!("progress"));
 }
