@@ -119,6 +119,7 @@ impl Cut {
     /// The number of threads: one for each partition, but no more than there are cores, since threads that share a core
     /// wait for each other. With two partitions or more at least two.
     pub(crate) fn threads(&self) -> usize {
+        // To ask for the cores reads files, and most runs of a sweep have a single partition.
         if self.partitions < 2 {
             return 1;
         }

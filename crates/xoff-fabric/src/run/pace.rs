@@ -72,8 +72,6 @@ pub(super) struct Pace {
     begin: (f64, u64),
     /// Calls that are not measured: see [`UNMEASURED`].
     unmeasured: u8,
-    /// Seconds that a window takes alone.
-    window: f64,
     /// When the next attempt together may begin.
     resume_at: f64,
     /// When the time together ends for a measurement, and how long the next one lasts.
@@ -102,7 +100,6 @@ impl Pace {
             windows: 0,
             begin: (0.0, 0),
             unmeasured: UNMEASURED,
-            window: 0.0,
             resume_at: 0.0,
             measure_at: FIRST_SPAN,
             span: FIRST_SPAN,
@@ -139,7 +136,6 @@ impl Pace {
         };
         let takes = takes.min(before * MAX_RISE);
         (self.alone, self.measured) = (Some(takes), true);
-        self.window = takes * density;
         if density >= self.failed_at * DENSER {
             (self.resume_at, self.failed_at) = (now, f64::INFINITY);
         }
@@ -202,7 +198,8 @@ impl Choice for Pace {
     fn joined(&mut self, now: f64) {
         self.together = true;
         self.unmeasured = UNMEASURED;
-        let stretched = (SPAN_WINDOWS * self.window).min(MAX_STRETCH * self.span);
+        let window = self.alone.unwrap_or(0.0) * self.density;
+        let stretched = (SPAN_WINDOWS * window).min(MAX_STRETCH * self.span);
         self.measure_at = now + self.span.max(stretched);
     }
 }

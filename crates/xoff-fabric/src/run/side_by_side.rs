@@ -36,6 +36,8 @@ pub(super) fn side_by_side<T: Send, R: Send>(
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -49,13 +51,22 @@ mod tests {
     }
 
     #[test]
-    fn no_more_threads_than_allowed_take_part() {
+    fn as_many_threads_as_allowed_take_part() {
         let caller = thread::current().id();
         let alone = side_by_side((0..100).collect(), 1, |_| thread::current().id());
         assert!(alone.iter().all(|&thread| thread == caller));
-        let three: HashSet<_> =
-            side_by_side((0..100).collect(), 3, |_| thread::current().id()).into_iter().collect();
-        assert!((1..=3).contains(&three.len()), "{three:?}");
+        // Of three threads each is there: an item waits until three have begun, or for as long as no machine takes.
+        let begun = AtomicUsize::new(0);
+        let wait = |_| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            let from = Instant::now();
+            while begun.load(Ordering::Relaxed) < 3 && from.elapsed() < Duration::from_secs(20) {
+                thread::yield_now();
+            }
+            thread::current().id()
+        };
+        let three: HashSet<_> = side_by_side((0..100).collect(), 3, wait).into_iter().collect();
+        assert_eq!(three.len(), 3);
     }
 
     #[test]
