@@ -35,7 +35,7 @@ impl Queue {
         let packet = &packets[id];
         self.head = packet.next;
         self.bytes -= u64::from(packet.size);
-        packets.prefetch(self.head);
+        packets.prefetch_with_telemetry(self.head);
         id
     }
 

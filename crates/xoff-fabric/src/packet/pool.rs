@@ -50,6 +50,8 @@ pub struct Packets {
     pub(super) int: IntPool,
     /// INT's units are 2^this times as large as the hardware's.
     int_shift: u8,
+    /// What [`Packets::stamp_if`] writes for packets that want no record.
+    unread: PackedRecord,
     free: PacketId,
     live: u32,
     /// Ways of packets; `None` unless the breakdown of flows' times is recorded.
@@ -70,6 +72,7 @@ impl Packets {
             slots: with_room(room),
             int: IntPool::Off,
             int_shift: 0,
+            unread: PackedRecord::default(),
             free: NO_PACKET,
             live: 0,
             ways: None,
@@ -156,10 +159,16 @@ impl Packets {
         }
     }
 
-    /// Fetches packet `id` and its telemetry into the cache, if there is such a packet: the caller is about to use both.
+    /// Fetches packet `id` into the cache, if there is such a packet: the caller is about to use it.
     #[inline]
     pub fn prefetch(&self, id: PacketId) {
         fetch_ahead(&self.slots, id);
+    }
+
+    /// The same with its telemetry, which the caller is about to read or is sure to write.
+    #[inline]
+    pub fn prefetch_with_telemetry(&self, id: PacketId) {
+        self.prefetch(id);
         if let IntPool::Packed(stacks) = &self.int {
             fetch_ahead(stacks, id);
         }
@@ -178,8 +187,9 @@ impl Packets {
         debug_assert!(!wanted || usize::from(*hops) < MAX_INT_HOPS, "paths are no longer than telemetry");
         let record = &mut stacks[id as usize].0[usize::from(*hops) % MAX_INT_HOPS];
         *hops += u8::from(wanted);
-        *record =
-            select_unpredictable(wanted, PackedRecord::stamp(code, self.int_shift, &reading()), *record);
+        // An unwanted record goes where nobody reads it, so that telemetry of no use stays out of the cache.
+        let record = select_unpredictable(wanted, record, &mut self.unread);
+        *record = PackedRecord::stamp(code, self.int_shift, &reading());
     }
 
     /// Appends a record to packet `id`.

@@ -33,7 +33,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             let Some(event) = self.ctx.events.pop_before(limit) else { return };
             if let Some(next) = self.ctx.events.next_known() {
                 // Most events name a port, and those of packets a packet.
-                self.ctx.packets.prefetch(next.arg);
+                self.ctx.packets.prefetch_with_telemetry(next.arg);
                 fetch_ahead(&self.links.ports, index_of(next.key));
             }
             self.handle(event.time, event.key, event.arg);
@@ -104,7 +104,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     fn fetch_node(&self) {
         let Some(fifos) = self.ctx.events.fetched_fifos() else { return };
         for (port, packet) in fifos {
-            self.ctx.packets.prefetch(packet);
+            self.ctx.packets.prefetch_with_telemetry(packet);
             fetch_ahead(&self.links.ports, port);
             let queue = QueueId::new(PortId(port), 0, self.links.priorities);
             fetch_ahead(&self.switches.accounting.buffers, queue.0);
@@ -144,7 +144,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                 Next::Arrival(slot) => {
                     let Arrival { time, fifo, arg, following } =
                         self.ctx.events.take(&mut self.ctx.packets, slot);
-                    self.ctx.packets.prefetch(following);
+                    self.ctx.packets.prefetch_with_telemetry(following);
                     self.begin_event(time, key(kind::HOST_ARRIVAL, fifo));
                     self.hosts.arrival(&mut self.ctx, &mut self.links, PortId(fifo), arg);
                 }

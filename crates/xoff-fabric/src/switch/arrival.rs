@@ -85,7 +85,7 @@ impl Switches {
                 return;
             }
         } else if passes {
-            return if self.dequeue_hooks {
+            return if self.hooked_kinds >> kind as u8 & 1 != 0 {
                 self.pass_with_hooks(ctx, links, egress, id, frame)
             } else {
                 self.pass(ctx, links, egress, id, kind, size)

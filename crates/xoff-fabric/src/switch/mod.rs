@@ -22,6 +22,7 @@ mod voq;
 mod watchdog;
 
 use xoff_engine::{Stream, Time};
+use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{Detector, IntPath};
 
 use crate::ctx::Ctx;
@@ -75,9 +76,12 @@ pub(crate) struct Switches {
     /// By port: the data packet on the wire that is marked at the end of its transmission; empty if packets are marked as
     /// they leave their queue.
     marked_late: Vec<Option<PacketId>>,
-    /// Packets that pass a quiet port need more than telemetry on data.
-    dequeue_hooks: bool,
+    /// By [`Kind`], one bit each: packets that need more than telemetry on data where they pass a quiet port.
+    hooked_kinds: u16,
 }
+
+/// See [`Switches::hooked_kinds`].
+const ALL_KINDS: u16 = u16::MAX;
 
 impl Switches {
     /// Empty switches, which mark packets by `marking`.
@@ -111,11 +115,13 @@ impl Switches {
             fast_path: switch_points.is_none() && !limits_credits && !C::QUEUES_FLOWS,
             queue_hooks,
             marks,
-            dequeue_hooks: queue_hooks
-                || marks
-                || links.wire_hooks
-                || net.signals.int == IntPath::Ack
-                || hooks.marks_acks,
+            hooked_kinds: if queue_hooks || links.wire_hooks || late || hooks.marks_acks {
+                ALL_KINDS
+            } else {
+                let marks_passing = marking.detector.is_some_and(AnyDetector::sees_empty_queues);
+                u16::from(marks_passing) << Kind::Data as u8
+                    | u16::from(net.signals.int == IntPath::Ack) << Kind::Ack as u8
+            },
             may_refuse,
             limits,
             marked_late: if late { vec![None; net.topology.ports() as usize] } else { Vec::new() },
@@ -127,7 +133,9 @@ impl Switches {
     /// A probe has been added after [`Switches::new`].
     pub fn on_probe_added(&mut self, probes: &Probes) {
         self.queue_hooks |= probes.on_queues;
-        self.dequeue_hooks |= probes.on_queues | probes.on_wire;
+        if probes.on_queues || probes.on_wire {
+            self.hooked_kinds = ALL_KINDS;
+        }
     }
 
     /// By switch that has a point: maximum number of flows in the point's table.

@@ -120,7 +120,7 @@ impl Voqs {
         if more {
             self.append(ring, place);
         }
-        packets.prefetch(self.head(output, priority));
+        packets.prefetch_with_telemetry(self.head(output, priority));
         id
     }
 

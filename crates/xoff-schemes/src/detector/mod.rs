@@ -66,6 +66,10 @@ macro_rules! detectors {
             pub fn needs_pauses(&self) -> bool {
                 match self { $(AnyDetector::$variant(_) => <$params as DetectorParams>::NEEDS_PAUSES),* }
             }
+            /// See [`DetectorParams::SEES_EMPTY_QUEUES`].
+            pub fn sees_empty_queues(&self) -> bool {
+                match self { $(AnyDetector::$variant(_) => <$params as DetectorParams>::SEES_EMPTY_QUEUES),* }
+            }
             /// See [`DetectorParams::validate`].
             pub fn validate(&self) -> Result<(), Violation> {
                 match self { $(AnyDetector::$variant(d) => d.validate()),* }

@@ -56,6 +56,19 @@ fn equal_thresholds_are_a_step() {
 }
 
 #[test]
+fn an_empty_queue_is_of_no_concern() {
+    // Switches do not ask RED about packets that leave an empty queue behind. With K_min = 0 the queue's 0 B are not above K_min:
+    // no mark, and no random number, so that the packets behind 500 B, half of K_max, get the same marks as without them.
+    const { assert!(!Red::SEES_EMPTY_QUEUES) };
+    let (mut asked, mut spared) = [(); 2].map(|()| red(0, 1_000, 1.0).detector(&port_env(10))).into();
+    for packet in 0..1_000 {
+        assert_eq!(mark(&mut asked, 0), Mark::None);
+        assert_eq!(mark(&mut asked, 500), mark(&mut spared, 500), "packet {packet}");
+    }
+    assert_eq!(mark(&mut red(0, 0, 1.0).detector(&port_env(10)), 0), Mark::None);
+}
+
+#[test]
 fn a_step_scales_with_the_ports_rate() {
     // 30 KB for each 10 Gb/s: 75 KB at 25 Gb/s, 300 KB at 100 Gb/s.
     let params = Red::step(Bytes(30_000));
