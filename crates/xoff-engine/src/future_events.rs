@@ -62,11 +62,16 @@ impl FutureEvents {
     }
 
     /// Empty queues of `entities` entities. `fifos` gives for each link's FIFO the entity at which its arrivals come, and the
-    /// key of its arrivals; an entity has at most [`crate::MAX_FIFOS`].
+    /// key of its arrivals; `None` for a FIFO that is not used. An entity has at most [`crate::MAX_FIFOS`].
     ///
     /// `lookahead` is positive and at most the minimum delay of a link. `fetches` says whether the entities' state is too
     /// large for the nearest caches, so that it is worth fetching ahead ([`Self::fetched_fifos`]).
-    pub fn by_entity(entities: usize, fifos: &[(u32, u32)], lookahead: Time, fetches: bool) -> FutureEvents {
+    pub fn by_entity(
+        entities: usize,
+        fifos: impl Iterator<Item = Option<(u32, u32)>> + Clone,
+        lookahead: Time,
+        fetches: bool,
+    ) -> FutureEvents {
         debug_assert!(lookahead > Time::ZERO, "a window holds at least its first moment");
         FutureEvents::ByEntity(ByEntity {
             entities: EntityQueues::new(entities, fifos),

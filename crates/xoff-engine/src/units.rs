@@ -3,11 +3,14 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
+use bytemuck::Zeroable;
+
 /// Bits per byte times picoseconds per second: `bytes * BIT_PS_PER_BYTE / bits_per_second` is a time in picoseconds.
 const BIT_PS_PER_BYTE: u64 = 8_000_000_000_000;
 
 /// A moment or a duration of simulated time, in picoseconds. 64 bits hold 213 days.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Zeroable)]
+#[repr(transparent)]
 pub struct Time(pub u64);
 
 impl Time {
@@ -80,7 +83,7 @@ impl Div<u64> for Time {
 }
 
 /// A rate in bits per second.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Zeroable)]
 pub struct Rate(pub u64);
 
 impl Rate {

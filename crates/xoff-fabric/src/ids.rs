@@ -1,10 +1,12 @@
 //! Numbers of nodes, ports, queues, messages and connections, with the arithmetic that leads from one to another.
 
+use bytemuck::Zeroable;
+
 /// Defines a number that is an index of lists, and no other type's number.
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Zeroable)]
         #[repr(transparent)]
         pub struct $name(pub u32);
 
@@ -130,6 +132,11 @@ impl QueueId {
     #[inline]
     pub const fn new(port: PortId, priority: u8, priorities: usize) -> QueueId {
         QueueId(port.0 * priorities as u32 + priority as u32)
+    }
+
+    /// The queues of all `priorities` at `port`.
+    pub fn all_at(port: PortId, priorities: usize) -> impl Iterator<Item = QueueId> {
+        (0..priorities as u8).map(move |priority| QueueId::new(port, priority, priorities))
     }
 
     /// The queue's place in lists by queue.

@@ -27,6 +27,9 @@ use fifo::{EMPTY_HEAD, FAR, GROUP, Group, LinkFifo, NO_ENTITY, POSITION_BITS};
 /// Entities whose earliest events are compared together.
 const BLOCK: usize = 16;
 
+/// The slot of a FIFO that is not used.
+const NO_SLOT: u32 = u32::MAX;
+
 /// What the current entity has to do next, see [`EntityQueues::next_up`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -80,9 +83,9 @@ pub struct EntityQueues {
     /// By block of entities: the minimum of `next`.
     block_next: Vec<Time>,
     entities: Vec<Entity>,
-    /// By entity: its FIFOs in whole groups, at least one group.
+    /// An empty group, which stands for the FIFOs of an entity that has none; then by entity its FIFOs in whole groups.
     groups: Vec<Group>,
-    /// By a FIFO's number: its slot, its index among the FIFOs of all groups.
+    /// By a FIFO's number: its slot, its index among the FIFOs of all groups, or [`NO_SLOT`].
     slot_of: Vec<u32>,
     /// The current window's end and two lengths of it.
     soon_limit: Time,
@@ -104,30 +107,33 @@ pub struct EntityQueues {
 
 impl EntityQueues {
     /// Empty queues of `entities` entities. `fifos` gives for each link's FIFO the entity at which its arrivals come, and the
-    /// key of its arrivals. An entity has at most [`MAX_FIFOS`], and simultaneous arrivals come in the order of its FIFOs.
-    pub fn new(entities: usize, fifos: &[(u32, u32)]) -> Self {
+    /// key of its arrivals; `None` for a FIFO that is not used. An entity has at most [`MAX_FIFOS`], and simultaneous arrivals come
+    /// in the order of its FIFOs.
+    pub fn new(entities: usize, fifos: impl Iterator<Item = Option<(u32, u32)>> + Clone) -> Self {
         let mut count = vec![0u32; entities];
-        fifos.iter().for_each(|&(entity, _)| count[entity as usize] += 1);
+        fifos.clone().flatten().for_each(|(entity, _)| count[entity as usize] += 1);
         debug_assert!(count.iter().all(|&n| n as usize <= MAX_FIFOS));
-        let mut end = 0;
+        let mut end = 1;
         let entity_with = |&fifos: &u32| {
             let first = end;
-            end += fifos.div_ceil(GROUP as u32).max(1);
-            Entity { groups: (first, end), soon: Vec::new(), later: BinaryHeap::new() }
+            end += fifos.div_ceil(GROUP as u32);
+            let groups = if fifos == 0 { (0, 1) } else { (first, end) };
+            Entity { groups, soon: Vec::new(), later: BinaryHeap::new() }
         };
         let all: Vec<Entity> = count.iter().map(entity_with).collect();
         let mut groups: Vec<Group> = (0..end).map(|_| Group::EMPTY).collect();
         count.fill(0);
-        let put = |(number, &(entity, key)): (usize, &(u32, u32))| {
+        let put = |(number, fifo)| {
+            let Some((entity, key)) = fifo else { return NO_SLOT };
             let position = count[entity as usize];
             count[entity as usize] += 1;
             let slot = all[entity as usize].groups.0 as usize * GROUP + position as usize;
             groups[slot / GROUP].fifos[slot % GROUP] =
-                LinkFifo { number: number as u32, entity, position, key, ..LinkFifo::UNUSED };
+                LinkFifo { number, entity, position, key, ..LinkFifo::UNUSED };
             slot as u32
         };
         EntityQueues {
-            slot_of: fifos.iter().enumerate().map(put).collect(),
+            slot_of: (0..).zip(fifos).map(put).collect(),
             groups,
             next: vec![Time::NEVER; entities],
             block_next: vec![Time::NEVER; entities.div_ceil(BLOCK)],

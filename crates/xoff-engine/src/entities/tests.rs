@@ -12,8 +12,7 @@ fn key_of(fifo: u32) -> u32 {
 }
 
 fn queues(entities: usize, fifos: &[u32]) -> EntityQueues {
-    let fifos: Vec<_> = fifos.iter().zip(0..).map(|(&entity, fifo)| (entity, key_of(fifo))).collect();
-    EntityQueues::new(entities, &fifos)
+    EntityQueues::new(entities, fifos.iter().zip(0..).map(|(&entity, fifo)| Some((entity, key_of(fifo)))))
 }
 
 /// By argument: the time and argument of the next arrival.

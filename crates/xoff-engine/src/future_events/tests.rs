@@ -20,7 +20,7 @@ impl ArrivalLinks for Following {
 #[test]
 fn windows_end_at_the_lookahead_and_after_common_events() {
     // Two entities, with a link of 100 ps each way: FIFO 0 leads to entity 1, FIFO 1 to entity 0.
-    let mut events = FutureEvents::by_entity(2, &[(1, 10), (0, 11)], Time(100), true);
+    let mut events = FutureEvents::by_entity(2, [(1, 10), (0, 11)].map(Some).into_iter(), Time(100), true);
     let mut links = Following::default();
     events.push_start(Time(50), 6);
     events.push(1, Time(140), 2, 0);
@@ -281,9 +281,8 @@ proptest! {
     /// handled the same events as with a joint queue. Several arrivals of one link may have one time.
     #[test]
     fn every_entity_has_the_same_history_with_a_joint_queue_and_with_a_queue_of_its_own(net in networks()) {
-        let fifos: Vec<_> = net.links.iter().zip(0..).map(|(link, fifo)| (link.to, ARRIVAL | fifo)).collect();
-        let by_entity =
-            FutureEvents::by_entity(net.entities as usize, &fifos, Time(net.lookahead), false);
+        let fifos = net.links.iter().zip(0..).map(|(link, fifo)| Some((link.to, ARRIVAL | fifo)));
+        let by_entity = FutureEvents::by_entity(net.entities as usize, fifos, Time(net.lookahead), false);
         let joint = Run::log(&net, FutureEvents::joint(ARRIVAL..START));
         prop_assert_eq!(joint.common.len(), SAMPLES);
         prop_assert!(joint.entities.iter().all(|log| log.is_sorted_by_key(|(time, ..)| *time)));
@@ -296,7 +295,9 @@ fn what_comes_from_outside_comes_forward_and_all_else_stays() {
     // Keys from 6 are of what comes from outside: the start at 9,000 and the events at 8,000, 20,000,000 (beyond the wheel's
     // horizon) and 9,500. 7,000 earlier they come at 2,000, 1,000, 19,993,000 and 2,500; key 3 stays at 1,500.
     let is_external = |key: u32| key >= 6;
-    for mut events in [FutureEvents::joint(0..0), FutureEvents::by_entity(2, &[], Time(100), false)] {
+    for mut events in
+        [FutureEvents::joint(0..0), FutureEvents::by_entity(2, std::iter::empty(), Time(100), false)]
+    {
         events.push_start(Time(9_000), 6);
         events.push(0, Time(8_000), 7, 0);
         events.push(0, Time(20_000_000), 8, 0);

@@ -21,7 +21,7 @@ mod wire;
 
 use std::collections::BTreeMap;
 
-use xoff_engine::{Event, Stream, Time};
+use xoff_engine::{Event, SparseList, Stream, Time};
 use xoff_schemes::QueueView;
 use xoff_schemes::int::PackedRecord;
 
@@ -71,11 +71,11 @@ pub(crate) fn arrival_key(net: &Network, ingress: PortId) -> u32 {
 /// The ports of a partition, their queues and their flow control.
 pub(crate) struct Links<C> {
     /// By port.
-    pub ports: Vec<Port>,
+    pub ports: SparseList<Port>,
     /// By port, then class.
-    pub queues: Vec<Queue>,
+    pub queues: SparseList<Queue>,
     /// By queue of a data priority: the stops of the egress.
-    pub stops: Vec<StopState>,
+    pub stops: SparseList<StopState>,
     /// Flow control.
     pub control: C,
     /// Requests of flow control to nodes, to be carried out after each call.
@@ -113,9 +113,16 @@ pub(crate) struct Links<C> {
 }
 
 impl<C: LinkControl> Links<C> {
-    /// Idle links. `slot` gives the place where the arrivals at a port, which have a key, wait; arrivals at nodes that are
-    /// not `owned` leave the partition.
-    pub fn new(net: &Network, owned: impl Fn(NodeId) -> bool, slot: impl Fn(PortId, u32) -> u32) -> Self {
+    /// Idle links, of which the partition has the ports `own`. `slot` gives the place where the arrivals at a port, which have a
+    /// key, wait; arrivals at nodes that are not `owned` leave the partition.
+    ///
+    /// A partition knows its own ports and their peers.
+    pub fn new(
+        net: &Network,
+        own: &[PortId],
+        owned: impl Fn(NodeId) -> bool,
+        slot: impl Fn(PortId, u32) -> u32,
+    ) -> Self {
         let (topology, quirks) = (&net.topology, &net.settings.quirks);
         let of = |port: PortId| {
             let node = topology.node_of(port);
@@ -145,10 +152,12 @@ impl<C: LinkControl> Links<C> {
             || carried.is_some()
             || net.faults.is_some()
             || net.settings.link.errors().is_some();
+        let known = own.iter().flat_map(|port| [*port, port.peer()]).map(|port| (port.index(), of(port)));
+        let queues = own.iter().flat_map(|port| port.index() * classes..(port.index() + 1) * classes);
         Links {
-            ports: topology.port_ids().map(of).collect(),
-            queues: vec![Queue::EMPTY; ports as usize * classes],
-            stops: vec![StopState::default(); ports as usize * priorities],
+            ports: SparseList::with(ports as usize, known),
+            queues: SparseList::with(ports as usize * classes, queues.map(|place| (place, Queue::EMPTY))),
+            stops: SparseList::zeros(ports as usize * priorities),
             control: C::new(net),
             effects: Vec::new(),
             classes,

@@ -1,5 +1,6 @@
 //! Ports: an egress and the link that leaves it.
 
+use bytemuck::Zeroable;
 use xoff_engine::{Rate, Time};
 
 use crate::ids::NodeId;
@@ -16,7 +17,7 @@ pub const DROPS: u16 = 1 << 14;
 /// An egress port and its link. Times are exact: see [`Rate::serialization`].
 ///
 /// What every packet needs is in the first cache line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Zeroable)]
 #[repr(C, align(64))]
 pub struct Port {
     /// Until when the wire is taken.

@@ -1,9 +1,11 @@
 //! One class's queue at an egress port: a list that is linked through its packets.
 
+use bytemuck::Zeroable;
+
 use crate::packet::{NO_PACKET, PacketId, Packets};
 
 /// One class's queue at an egress port.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Zeroable)]
 pub struct Queue {
     head: PacketId,
     tail: PacketId,

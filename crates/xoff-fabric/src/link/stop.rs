@@ -1,12 +1,14 @@
 //! The stops of an egress queue by flow control: since when the queue is stopped, and the total time of its stops.
 
+use bytemuck::Zeroable;
 use xoff_engine::Time;
 
-/// The stops of one egress queue.
-#[derive(Clone, Copy, Debug, Default)]
+/// The stops of one egress queue. Zeros are a queue that was never stopped.
+#[derive(Clone, Copy, Debug, Default, Zeroable)]
 pub struct StopState {
-    /// Since when the queue is stopped.
-    since: Option<Time>,
+    is_stopped: bool,
+    /// Since when, if the queue is stopped.
+    since: Time,
     /// PAUSE frames received during this stop.
     frames: u32,
     /// Total time of the stops before the current one.
@@ -16,7 +18,7 @@ pub struct StopState {
 impl StopState {
     /// Total time of stops up to `now`.
     pub fn total(&self, now: Time) -> Time {
-        self.total + self.since.map_or(Time::ZERO, |since| now - since)
+        if self.is_stopped { self.total + (now - self.since) } else { self.total }
     }
 
     /// The total time of the stops that are over.
@@ -26,12 +28,12 @@ impl StopState {
 
     /// The current stop: since when, and its PAUSE frames.
     pub fn current(&self) -> Option<(Time, u32)> {
-        self.since.map(|since| (since, self.frames))
+        self.is_stopped.then_some((self.since, self.frames))
     }
 
     /// Whether the queue is stopped.
     pub fn is_stopped(&self) -> bool {
-        self.since.is_some()
+        self.is_stopped
     }
 
     /// Counts a PAUSE frame, which begins or prolongs a stop.
@@ -41,13 +43,15 @@ impl StopState {
 
     /// The queue may not send from now on.
     pub fn stop(&mut self, now: Time) {
-        self.since = Some(now);
+        (self.is_stopped, self.since) = (true, now);
     }
 
     /// Ends the stop; returns since when the queue was stopped, and by how many PAUSE frames. `None` if it was not stopped.
     pub fn resume(&mut self, now: Time) -> Option<(Time, u32)> {
-        let since = self.since.take()?;
-        self.total += now - since;
-        Some((since, std::mem::take(&mut self.frames)))
+        if !std::mem::take(&mut self.is_stopped) {
+            return None;
+        }
+        self.total += now - self.since;
+        Some((self.since, std::mem::take(&mut self.frames)))
     }
 }

@@ -1,5 +1,6 @@
 //! Records of detection: marks, and the states of egress queues that their detectors report.
 
+use bytemuck::Zeroable;
 use xoff_engine::Time;
 use xoff_schemes::{Mark, PortState};
 
@@ -35,7 +36,7 @@ pub struct StateRecord {
 }
 
 /// Marks by code point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Zeroable)]
 pub struct Marks {
     /// Congestion encountered.
     pub ce: u64,

@@ -225,7 +225,7 @@ impl Records {
         let totals = Totals {
             pause_frames: vec![0; ports],
             credit_updates: vec![0; ports],
-            marks: vec![Marks::default(); ports],
+            marks: bytemuck::zeroed_vec(ports),
             chances: vec![0; ports],
             drops: vec![0; ports],
             ..Totals::default()

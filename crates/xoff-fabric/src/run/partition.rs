@@ -201,14 +201,16 @@ fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents
     if net.one_order || lookahead < MIN_WINDOW || too_many || needs_one_partition(net).is_some() {
         return FutureEvents::joint(ARRIVAL_KEYS);
     }
-    let fifos: Vec<_> = ports.map(|p| (topology.node_of(p).0, arrival_key(net, p))).collect();
-    FutureEvents::by_entity(topology.nodes.len(), &fifos, lookahead, topology.ports() >= PORTS_IN_CACHE)
+    let fifo = |p| owned(topology.node_of(p)).then(|| (topology.node_of(p).0, arrival_key(net, p)));
+    let fetches = topology.ports() >= PORTS_IN_CACHE;
+    FutureEvents::by_entity(topology.nodes.len(), ports.map(fifo), lookahead, fetches)
 }
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Partition `number` of `cut`, whose switches mark packets by `marking`.
     ///
-    /// Lists by port, node or message have entries for the whole network, so that all partitions use the same numbers.
+    /// Lists by port, node or message have entries for the whole network, so that all partitions use the same numbers. Of long lists
+    /// by port, those entries take memory that belong to the partition's own ports.
     pub fn new(
         net: &Arc<Network>,
         marking: &Marking<'_>,
@@ -233,12 +235,12 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         packets.ways = recording.breakdown.then(Box::default);
         packets.offers = recording.roots.is_some().then(Box::default);
         let events = future_events(net, &owned);
-        let mut links = Links::<C>::new(net, owned, |port, key| events.slot(port.0, key));
+        let mut links = Links::<C>::new(net, &own_ports, owned, |port, key| events.slot(port.0, key));
         let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));
         packets.loads = links.carried.as_ref().map(|carried| Box::new(Loads::new(carried.each())));
         links.add_wire_hooks(probes.on_wire);
         links.tells_stops |= probes.on_flows || marking.detector.is_some();
-        let switches = Switches::new(net, marking, &probes, &links, owned);
+        let switches = Switches::new(net, marking, &probes, &links, &own_ports, owned);
         // Partitions that divide the messages send each other nothing, and each takes itself for the only one.
         let others = if division.is_some() { 1 } else { cut.partitions() };
         let boundary = Boundary {
@@ -400,7 +402,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         switches.close_storms(ctx, links);
         ctx.probes.finish(ctx.now);
         ctx.probes.records.totals.flow_tables.extend(switches.max_flows());
-        links.ports.iter_mut().for_each(Port::fold_max);
+        self.own_ports.iter().for_each(|port| links.ports[port.index()].fold_max());
         if let Some(recall) = hosts.recall() {
             self.carried_ports.add_recalled(&ctx.net, recall);
         }

@@ -1,12 +1,14 @@
 //! Behaviour of other simulators that differs from xoff's.
 
+use bytemuck::Zeroable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 /// How transmission times are calculated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Zeroable)]
 #[serde(rename_all = "snake_case")]
+#[repr(u8)]
 pub enum Clock {
     /// In picoseconds, exact.
     #[default]

@@ -1,7 +1,7 @@
 //! Hooks at egress queues: detectors, which mark packets, and congestion points, which send messages to flows' sources. The
 //! hooks also tell probes and the points of whole switches.
 
-use xoff_engine::{Domain, Time, stream};
+use xoff_engine::{Domain, SparseList, Time, stream};
 use xoff_schemes::detector::{AnyDetector, AnyMarker};
 use xoff_schemes::{
     AnyCongestion, CongestionPoint, Detector, Labelled, MarkingRandom, PacketView, PortEnv, QueueView,
@@ -33,9 +33,12 @@ pub(super) struct Point {
 
 /// The detectors and congestion points of a partition's egress queues.
 pub(super) struct EgressHooks {
-    /// By queue; empty if packets are not marked.
-    pub detectors: Vec<AnyMarker>,
-    /// By queue; empty if the scheme has no congestion points.
+    /// By queue: its place in the two lists that follow, plus 1; 0 for queues of hosts and of other partitions. Empty if both lists
+    /// are.
+    places: SparseList<u32>,
+    /// Empty if packets are not marked.
+    detectors: Vec<AnyMarker>,
+    /// Empty if the scheme has no congestion points.
     points: Vec<Point>,
     /// ACKs in data classes pass the detectors too.
     pub marks_acks: bool,
@@ -44,19 +47,24 @@ pub(super) struct EgressHooks {
 }
 
 impl EgressHooks {
-    /// The detectors and congestion points of all queues, each with random numbers of its own unless `marking` says
-    /// otherwise.
-    pub fn new(net: &Network, marking: &Marking<'_>) -> EgressHooks {
-        let priorities = net.settings.switch.priorities;
+    /// The detectors and congestion points of the queues at the ports `own` of switches, each with random numbers of its own unless
+    /// `marking` says otherwise.
+    pub fn new(net: &Network, marking: &Marking<'_>, own: &[PortId]) -> EgressHooks {
+        let priorities = usize::from(net.settings.switch.priorities);
+        let is_hooked = marking.detector.is_some() || net.signals.congestion_point;
+        let queues = if is_hooked { net.topology.ports() as usize * priorities } else { 0 };
         let mut hooks = EgressHooks {
+            places: SparseList::zeros(queues),
             detectors: Vec::new(),
             points: Vec::new(),
             marks_acks: marking.shared.is_some() && marking.detector.is_some(),
             frame_numbers: marking.shared.clone(),
         };
-        for port in net.topology.port_ids() {
-            for priority in 0..priorities {
-                let point = QueueId::new(port, priority, priorities.into()).0;
+        let at_switches = own.iter().filter(|port| is_hooked && !net.is_host(net.topology.node_of(**port)));
+        for (place, &port) in (0u32..).step_by(priorities).zip(at_switches) {
+            for (place, queue) in (place..).zip(QueueId::all_at(port, priorities)) {
+                hooks.places[queue.index()] = place + 1;
+                let point = queue.0;
                 let env = |domain, shared: Option<&MarkingRandom>| PortEnv {
                     point,
                     rate: net.topology.rate(port),
@@ -80,6 +88,24 @@ impl EgressHooks {
             }
         }
         hooks
+    }
+
+    fn place(&self, queue: QueueId) -> Option<usize> {
+        self.places.get(queue.index())?.checked_sub(1).map(|place| place as usize)
+    }
+
+    /// The detector of a queue, if it has one.
+    #[inline]
+    pub fn detector(&mut self, queue: QueueId) -> Option<&mut AnyMarker> {
+        let place = self.place(queue)?;
+        self.detectors.get_mut(place)
+    }
+
+    /// The congestion point of a queue, if it has one.
+    #[inline]
+    fn point(&mut self, queue: QueueId) -> Option<&mut Point> {
+        let place = self.place(queue)?;
+        self.points.get_mut(place)
     }
 
     /// Draws the numbers of frames of flow control, which nothing reads.
@@ -129,7 +155,7 @@ impl Switches {
         if self.switch_points.is_some() {
             self.switch_point_enqueue(ctx, links, egress, id, class, view.bytes);
         }
-        if let Some(point) = self.hooks.points.get_mut(queue.index()) {
+        if let Some(point) = self.hooks.point(queue) {
             point.state.on_enqueue(&view, &packet_view(ctx, id));
             if ctx.net.signals.label {
                 self.relabel(ctx, links, egress, queue, id, more, &view);
@@ -167,7 +193,7 @@ impl Switches {
     #[inline(always)] // runs for every packet, with marking
     fn mark_now<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, egress: PortId, id: PacketId, class: u8) {
         let queue = links.queue_id(egress, class);
-        let Some(detector) = self.hooks.detectors.get_mut(queue.index()) else { return };
+        let Some(detector) = self.hooks.detector(queue) else { return };
         let view = links.view(ctx.simulated(), egress, class, 0);
         let mark = detector.on_dequeue(&view, &packet_view(ctx, id));
         if let Some(chances) = &mut ctx.probes.chances
@@ -209,7 +235,7 @@ impl Switches {
         if self.switch_points.is_some() {
             self.switch_point_dequeue(ctx, links, egress, id, class);
         }
-        if let Some(point) = self.hooks.points.get_mut(queue.index()) {
+        if let Some(point) = self.hooks.point(queue) {
             point.state.on_dequeue(&view, &packet_view(ctx, id));
             self.sync_point_timer(ctx, links, queue);
         }
@@ -237,7 +263,7 @@ impl Switches {
             arrived: port.tx_bytes + port.queued_bytes + more,
         };
         let mut messages = Vec::new();
-        let point = &mut self.hooks.points[queue.index()];
+        let Some(point) = self.hooks.point(queue) else { return };
         ctx.packets[id].label = point.state.on_label(view, &labelled, &mut messages);
         for message in messages {
             self.send_cnm(ctx, links, egress, &message);
@@ -256,14 +282,14 @@ impl Switches {
     ) {
         let view = links.view(ctx.simulated(), egress, class, 0);
         let queue = links.queue_id(egress, class);
-        if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
+        if let Some(detector) = self.hooks.detector(queue) {
             detector.on_dequeue(&view, &packet_view(ctx, id));
         }
     }
 
     /// Schedules a congestion point's next timer if it is earlier than the scheduled one.
     fn sync_point_timer<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId) {
-        let point = &mut self.hooks.points[queue.index()];
+        let Some(point) = self.hooks.point(queue) else { return };
         let next = point.state.next_timer();
         if next < point.timer_at {
             point.timer_at = next;
@@ -274,7 +300,7 @@ impl Switches {
     /// A congestion point's timer: its messages depart.
     pub fn congestion_timer<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, index: u32) {
         let queue = QueueId(index);
-        let point = &mut self.hooks.points[queue.index()];
+        let Some(point) = self.hooks.point(queue) else { return };
         if point.timer_at != ctx.now {
             return;
         }

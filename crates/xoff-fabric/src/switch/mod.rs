@@ -90,11 +90,12 @@ impl Switches {
         marking: &Marking<'_>,
         probes: &Probes,
         links: &Links<C>,
+        own: &[PortId],
         owned: impl Fn(NodeId) -> bool,
     ) -> Self {
         let priorities = links.priorities;
         let voqs = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
-        let hooks = EgressHooks::new(net, marking);
+        let hooks = EgressHooks::new(net, marking, own);
         let switch_points = SwitchPoints::new(net, &owned);
         let limits = EgressLimits::new(net);
         let queue_hooks =
@@ -105,7 +106,7 @@ impl Switches {
         let may_refuse = limits.is_some() || net.faults.is_some() || watchdog.is_some() || limits_credits;
         let late = marks && net.settings.quirks.uet == UetOf::Htsim;
         Switches {
-            accounting: Accounting::new(net),
+            accounting: Accounting::new(net, own),
             voqs: voqs.then(|| Box::new(Voqs::new(&net.topology, priorities))),
             watchdog,
             int_table: IntTable::default(),
@@ -194,7 +195,7 @@ impl Switches {
                 Effect::Stopped(queue) => {
                     let (port, class) = (queue.port(links.priorities), links.class_of(queue));
                     let view = links.view(ctx.simulated(), port, class, 0);
-                    if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
+                    if let Some(detector) = self.hooks.detector(queue) {
                         detector.on_pause(&view);
                     }
                     if !C::HAS_CREDITS {
@@ -221,7 +222,7 @@ impl Switches {
     ) {
         let (port, class) = (queue.port(links.priorities), links.class_of(queue));
         let voqs = self.voqs.as_deref();
-        if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
+        if let Some(detector) = self.hooks.detector(queue) {
             let view = links.view(ctx.simulated(), port, class, 0);
             detector.on_resume(&view, &|| packets_waiting(voqs, ctx, links, port, class).len() as u64);
         }

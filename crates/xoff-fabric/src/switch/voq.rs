@@ -4,20 +4,41 @@
 //! An output serves its inputs round robin, one packet at a time. An input can send to several outputs at the same time,
 //! so only the outputs' links limit what passes a switch.
 
+use bytemuck::Zeroable;
+use xoff_engine::SparseList;
+
 use crate::ids::PortId;
 use crate::packet::{NO_PACKET, PacketId, Packets};
 use crate::path::topology::Topology;
 
 const NONE: u32 = u32::MAX;
 
-/// The queue of an input for an output and priority.
-#[derive(Clone, Copy)]
+/// The queue of an input for an output and priority. Zeros are an empty queue: most queues of a large network are never used, and
+/// take no memory.
+#[derive(Clone, Copy, Zeroable)]
 struct Voq {
-    head: PacketId,
+    /// The number of the first packet plus 1, or 0.
+    head: u32,
+    /// The last packet, if there is a first one.
     tail: PacketId,
-    /// The next queue in the ring of the output and priority.
+    /// The next queue in the ring of the output and priority, if the queue is in it.
     next: u32,
 }
+
+impl Voq {
+    /// The first packet; [`NO_PACKET`] if the queue is empty.
+    #[inline]
+    fn first(&self) -> PacketId {
+        self.head.wrapping_sub(1)
+    }
+
+    #[inline]
+    fn set_first(&mut self, id: PacketId) {
+        self.head = id.wrapping_add(1);
+    }
+}
+
+const _: () = assert!(NO_PACKET == u32::MAX, "and so an empty queue begins with 0");
 
 /// The queues of an output and priority that hold packets, in the order in which they are served.
 #[derive(Clone, Copy)]
@@ -36,7 +57,7 @@ pub(crate) struct Voqs {
     /// By output port: its first queue.
     first: Vec<u32>,
     /// By output port, priority and input.
-    queues: Vec<Voq>,
+    queues: SparseList<Voq>,
     /// By output port and priority.
     rings: Vec<Ring>,
 }
@@ -59,9 +80,8 @@ impl Voqs {
             queues - inputs * priorities as u32
         });
         let first = first.collect();
-        let empty = Voq { head: NO_PACKET, tail: NO_PACKET, next: NONE };
         let rings = vec![Ring { first: NONE, last: NONE }; topology.ports() as usize * priorities];
-        Voqs { priorities, inputs, number, first, queues: vec![empty; queues as usize], rings }
+        Voqs { priorities, inputs, number, first, queues: SparseList::zeros(queues as usize), rings }
     }
 
     /// A packet that came in by `input` joins the queue for an output and priority.
@@ -78,12 +98,12 @@ impl Voqs {
         let place = self.first[out] + priority as u32 * self.inputs[out] + self.number[input.index()];
         packets[id].next = NO_PACKET;
         let queue = &mut self.queues[place as usize];
-        if queue.head != NO_PACKET {
-            packets[queue.tail].next = id;
-            queue.tail = id;
+        let last = std::mem::replace(&mut queue.tail, id);
+        if queue.first() != NO_PACKET {
+            packets[last].next = id;
             return;
         }
-        (queue.head, queue.tail) = (id, id);
+        queue.set_first(id);
         self.append(out * self.priorities + priority, place);
     }
 
@@ -104,7 +124,7 @@ impl Voqs {
     #[inline]
     pub fn head(&self, output: PortId, priority: usize) -> PacketId {
         let first = self.rings[output.index() * self.priorities + priority].first;
-        if first == NONE { NO_PACKET } else { self.queues[first as usize].head }
+        if first == NONE { NO_PACKET } else { self.queues[first as usize].first() }
     }
 
     /// Takes the packet whose turn it is, of an output and priority that has one.
@@ -113,9 +133,9 @@ impl Voqs {
         let ring = output.index() * self.priorities + priority;
         let place = self.rings[ring].first;
         let queue = &mut self.queues[place as usize];
-        let id = queue.head;
-        queue.head = packets[id].next;
-        let (next, more) = (queue.next, queue.head != NO_PACKET);
+        let id = queue.first();
+        queue.set_first(packets[id].next);
+        let (next, more) = (queue.next, queue.first() != NO_PACKET);
         self.rings[ring].first = next;
         if more {
             self.append(ring, place);
@@ -130,7 +150,7 @@ impl Voqs {
         let mut place = self.rings[output.index() * self.priorities + priority].first;
         while place != NONE {
             let queue = &self.queues[place as usize];
-            let mut id = queue.head;
+            let mut id = queue.first();
             while id != NO_PACKET {
                 ids.push(id);
                 id = packets[id].next;

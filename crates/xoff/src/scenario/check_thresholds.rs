@@ -74,6 +74,7 @@ pub(super) fn all(
 }
 
 /// An egress queue of a switch, to which something can come.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct EgressQueue {
     rate: Rate,
     inputs: usize,
@@ -108,9 +109,10 @@ pub(super) fn room(settings: &Settings, topology: &Topology, wire: &WireSizes, p
     }
 }
 
-fn egress_queues(s: &Scenario, topology: &Topology, wire: &WireSizes) -> Vec<EgressQueue> {
+/// The egress queues of all switches. Of those that are alike, which in a regular network almost all are, there is one.
+fn egress_queues(s: &Scenario, topology: &Topology, wire: &WireSizes) -> BTreeSet<EgressQueue> {
     let settings = s.settings();
-    let mut queues = Vec::new();
+    let mut queues = BTreeSet::new();
     for ports in switches(topology) {
         let rooms: Vec<Option<u64>> =
             ports.iter().map(|&port| room(&settings, topology, wire, port)).collect();
@@ -123,7 +125,7 @@ fn egress_queues(s: &Scenario, topology: &Topology, wire: &WireSizes) -> Vec<Egr
             let most = all.zip(*own).map(|(all, own)| all - own.min(all));
             let most = most.into_iter().chain(s.switch.buffer.map(|b| b.0)).min();
             let fewest = arriving.fewest_above(rate, topology.rate(port.peer()));
-            queues.push(EgressQueue { rate, inputs, fewest, most });
+            queues.insert(EgressQueue { rate, inputs, fewest, most });
         }
     }
     queues
@@ -174,7 +176,7 @@ fn first_mark(detector: &AnyDetector, rate: Rate) -> Option<(u64, &'static str)>
 }
 
 /// Warns of marks that begin where PAUSE has stopped as many senders as it takes to make a queue.
-fn late_marks(c: &mut Checker<'_>, s: &Scenario, queues: &[EgressQueue]) {
+fn late_marks(c: &mut Checker<'_>, s: &Scenario, queues: &BTreeSet<EgressQueue>) {
     let (Some(detector), FlowControl::Pfc(Pfc { xoff: Some(xoff), .. })) = (&s.detector, &s.flow_control)
     else {
         return;
@@ -194,7 +196,7 @@ fn late_marks(c: &mut Checker<'_>, s: &Scenario, queues: &[EgressQueue]) {
 }
 
 /// Warns of marks that no queue is ever long enough for. Returns whether it did.
-fn silent_marks(c: &mut Checker<'_>, s: &Scenario, queues: &[EgressQueue]) -> bool {
+fn silent_marks(c: &mut Checker<'_>, s: &Scenario, queues: &BTreeSet<EgressQueue>) -> bool {
     let Some(detector) = &s.detector else { return false };
     let reach = |queue: &EgressQueue| {
         let (mark, key) = first_mark(detector, queue.rate)?;

@@ -11,9 +11,10 @@ mod tests;
 
 pub use headroom::{LinkEnds, headroom, pfc_headroom, quanta_time};
 
-use xoff_engine::Rate;
+use bytemuck::Zeroable;
+use xoff_engine::{Rate, SparseList};
 
-use crate::ids::{NodeId, QueueId};
+use crate::ids::{NodeId, PortId, QueueId};
 use crate::network::Network;
 use crate::observe::Full;
 use crate::settings::{FlowControl, Pfc};
@@ -21,7 +22,7 @@ use crate::settings::{FlowControl, Pfc};
 /// Thresholds and state of one (ingress port, priority).
 ///
 /// One cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Zeroable)]
 #[repr(align(64))]
 pub struct IngressQueue {
     /// Bytes in the switch that arrived by this queue, without those in the headroom of dynamic thresholds.
@@ -296,37 +297,39 @@ impl Memory {
 /// memory.
 pub struct Accounting {
     /// By queue.
-    pub buffers: Vec<IngressQueue>,
+    pub buffers: SparseList<IngressQueue>,
     /// By node.
     pub memories: Vec<Memory>,
 }
 
 impl Accounting {
-    /// Empty buffers with the thresholds that the network's flow control gives them.
-    pub fn new(net: &Network) -> Accounting {
+    /// Empty buffers at the ports `own`, with the thresholds that the network's flow control gives them.
+    pub fn new(net: &Network, own: &[PortId]) -> Accounting {
         let topology = &net.topology;
         let fc = &net.settings.flow_control;
         let priorities = net.settings.switch.priorities;
         let (frame, pfc_frames) = (net.wire.largest(), net.wire.pfc_frames(priorities));
         let mut headrooms = vec![0u64; topology.nodes.len()];
         let mut queues = vec![0u64; topology.nodes.len()];
-        let mut buffers = Vec::with_capacity(topology.ports() as usize * usize::from(priorities));
-        for port in topology.port_ids() {
+        let mut buffers =
+            SparseList::<IngressQueue>::zeros(topology.ports() as usize * usize::from(priorities));
+        for &port in own {
             let ends = LinkEnds::of(net, port);
             let node = topology.node_of(port).index();
-            for _ in 0..priorities {
-                let queue =
+            for queue in QueueId::all_at(port, priorities.into()) {
+                let buffer =
                     IngressQueue::new(NodeId::at(node), fc, &ends, net.env.line_rate, frame, pfc_frames);
-                headrooms[node] = headrooms[node].saturating_add(queue.headroom());
+                headrooms[node] = headrooms[node].saturating_add(buffer.headroom());
                 queues[node] += 1;
-                buffers.push(queue);
+                buffers[queue.index()] = buffer;
             }
         }
         let capacity = net.settings.switch.buffer.map(|b| b.0);
         if let (Some(capacity), FlowControl::Pfc(pfc)) = (capacity, fc)
             && pfc.has_default_xoff()
         {
-            for buffer in &mut buffers {
+            for queue in own.iter().flat_map(|&port| QueueId::all_at(port, priorities.into())) {
+                let buffer = &mut buffers[queue.index()];
                 let node = buffer.node.index();
                 buffer.bound(capacity.saturating_sub(headrooms[node]) / queues[node], frame);
             }

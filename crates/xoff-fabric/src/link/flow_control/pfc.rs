@@ -5,7 +5,8 @@
 //! repeats the PAUSE at half that time while the threshold is still exceeded. While a frame of a priority waits for the
 //! wire, a new PAUSE or RESUME of that priority changes the waiting frame: two frames of a priority never wait.
 
-use xoff_engine::Time;
+use bytemuck::Zeroable;
+use xoff_engine::{SparseList, Time};
 
 use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
 use crate::event::{key, kind};
@@ -13,15 +14,17 @@ use crate::link::buffer::quanta_time;
 use crate::packet::{Kind, Packet};
 use crate::settings::{self, FlowControl, FlowControlKind};
 
-/// PFC of one queue: as egress, what its peer asked for; as ingress, what it asked of its peer.
-#[derive(Clone, Copy, Debug, Default)]
+/// PFC of one queue: as egress, what its peer asked for; as ingress, what it asked of its peer. Zeros are the beginning.
+#[derive(Clone, Copy, Debug, Default, Zeroable)]
 struct QueueState {
     /// When the egress's pause expires.
     until: Time,
     /// When the ingress repeats its PAUSE or, if it does not repeat, regards the pause as expired.
     refresh_at: Time,
-    /// The frame of the ingress that waits for the wire.
-    waiting: Option<PacketId>,
+    /// A frame of the ingress waits for the wire.
+    is_waiting: bool,
+    /// That frame.
+    frame: PacketId,
     /// When the last RESUME of the ingress takes effect at the peer.
     freed_at: Time,
 }
@@ -30,7 +33,7 @@ struct QueueState {
 pub(crate) struct Pfc {
     params: settings::Pfc,
     /// By queue.
-    queues: Vec<QueueState>,
+    queues: SparseList<QueueState>,
 }
 
 impl Pfc {
@@ -61,13 +64,13 @@ impl Pfc {
 
     fn send(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, quanta: u16) {
         let state = &mut links.control.queues[queue.index()];
-        if let Some(waiting) = state.waiting {
-            ctx.packets[waiting].seq = u64::from(quanta);
+        if state.is_waiting {
+            ctx.packets[state.frame].seq = u64::from(quanta);
             return;
         }
         let (port, priority) = (queue.port(links.priorities), queue.priority(links.priorities));
         let id = ctx.packets.insert(Packet::pfc(port, priority, quanta, ctx.net.wire.pfc, ctx.now));
-        state.waiting = Some(id);
+        (state.is_waiting, state.frame) = (true, id);
         links.effects.push(Effect::Send(port, id));
     }
 
@@ -120,7 +123,7 @@ impl LinkControl for Pfc {
             _ => settings::Pfc::default(),
         };
         let queues = net.topology.ports() as usize * usize::from(net.settings.switch.priorities);
-        Pfc { params, queues: vec![QueueState::default(); queues] }
+        Pfc { params, queues: SparseList::zeros(queues) }
     }
 
     #[inline(always)]
@@ -171,7 +174,7 @@ impl LinkControl for Pfc {
         let packet = &ctx.packets[id];
         let queue = QueueId::new(port, packet.link_priority(), links.priorities);
         let state = &mut links.control.queues[queue.index()];
-        state.waiting = None;
+        state.is_waiting = false;
         if packet.quanta() > 0 {
             return ctx.probes.on_control_frame(ctx.now, port, Kind::Pfc);
         }
@@ -206,7 +209,7 @@ impl LinkControl for Pfc {
 
     fn on_frame_dropped(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
         let queue = QueueId::new(port, ctx.packets[id].link_priority(), links.priorities);
-        links.control.queues[queue.index()].waiting = None;
+        links.control.queues[queue.index()].is_waiting = false;
     }
 
     /// Pauses end on both sides: a link that comes up again begins without any.

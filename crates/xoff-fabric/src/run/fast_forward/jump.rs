@@ -50,11 +50,11 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                 (time, id) = (packet.next_at, packet.next);
             }
         }
-        for port in &self.links.ports {
+        for port in self.links.ports.iter() {
             (port.busy_until.saturating_sub(now), port.queued_bytes, port.backlog).hash(&mut hasher);
             (port.paused, port.turn()).hash(&mut hasher);
         }
-        for queue in &self.links.queues {
+        for queue in self.links.queues.iter() {
             for id in queue.packets(&self.ctx.packets) {
                 let packet = &self.ctx.packets[id];
                 (packet.flow.0, packet.kind as u8, packet.size).hash(&mut hasher);
