@@ -177,6 +177,23 @@ fn states_begin_without_congestion_and_each_row_is_a_change() {
 }
 
 #[test]
+fn packets_that_find_no_queue_pass_detectors_too() {
+    // At 40 Gbps a frame of 1,518 B takes 303.6 ns: tau = 2 x 303.6 ns + 2 x 1 us = 2,607 ns, in which 13,036 B come. Xoff and Xon are
+    // two frames apart, 3,036 B, so that max(T_on) = (2 x 3,036 B + 13,036 B) / (2 x 0.05 x 5 B/ns) + 2,607 ns = 40,823 ns. So long
+    // after its last pause the first port marks UE what leaves it, although hosts send 25 Gbps at most and what waited is gone by half
+    // of that: bursts of 40 KB make short pauses. In the second half, 20,412 ns, come frames of 1,456 B payload at 20 Gbps and 5 Gbps of payload, one each 582.4 ns and
+    // 2,329.6 ns: 35 and 9, give or take one each. Most of them find no queue.
+    let sim = spreading_by(&tcd(), 40_000, |_| Recording { marks: true, pauses: true, ..Recording::default() });
+    let (records, at) = (sim.records(), port(&sim, "s0->s1"));
+    let end = records.pauses.iter().filter(|pause| pause.port == at).map(|pause| pause.end).max();
+    let end = end.expect("a pause");
+    let marks = records.marks.iter().filter(|mark| mark.port == at && mark.mark == Mark::Ue);
+    let late = marks.map(|mark| mark.time).filter(|&time| time > end + Time::from_ns(20_412));
+    let late: Vec<Time> = late.map(|time| time - end).collect();
+    assert!((42..=46).contains(&late.len()) && late[late.len() - 1] <= Time(40_823_600), "{late:?}");
+}
+
+#[test]
 fn nothing_is_recorded_that_was_not_asked_for() {
     let sim = spreading(&tcd(), |_| Recording::default());
     let records = sim.records();
