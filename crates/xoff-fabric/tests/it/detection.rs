@@ -183,7 +183,8 @@ fn packets_that_find_no_queue_pass_detectors_too() {
     // after its last pause the first port marks UE what leaves it, although hosts send 25 Gbps at most and what waited is gone by half
     // of that: bursts of 40 KB make short pauses. In the second half, 20,412 ns, come frames of 1,456 B payload at 20 Gbps and 5 Gbps of payload, one each 582.4 ns and
     // 2,329.6 ns: 35 and 9, give or take one each. Most of them find no queue.
-    let sim = spreading_by(&tcd(), 40_000, |_| Recording { marks: true, pauses: true, ..Recording::default() });
+    let sim =
+        spreading_by(&tcd(), 40_000, |_| Recording { marks: true, pauses: true, ..Recording::default() });
     let (records, at) = (sim.records(), port(&sim, "s0->s1"));
     let end = records.pauses.iter().filter(|pause| pause.port == at).map(|pause| pause.end).max();
     let end = end.expect("a pause");
