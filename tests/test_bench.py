@@ -74,7 +74,7 @@ def _gives_small_pages() -> bool:
 
 @pytest.mark.skipif(not _gives_small_pages(), reason="untouched parts of lists take memory on this system")
 def test_a_part_takes_memory_for_its_own_nodes() -> None:
-    # A host and its share of switches have six ports: three links, two ends each. A port has a line and its totals
+    # A host and its share of switches have six ports: three links, two ends each. A port has two cache lines
     # (128 B), an ingress account (64 B), three queues (48 B), its stops (24 B) and those of PFC (32 B): 296 B, and so
     # 1,776 B a host. 15 more parts that had all of them would take 26.6 KB a host. They have their own, and the links
     # between parts, which are a third, in each part at most: 8.9 KB a host; and beside these what they keep by node

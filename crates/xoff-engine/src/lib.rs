@@ -32,7 +32,7 @@ pub use nic_choice::NicChoice;
 pub use ns3_random::SharedNs3Streams;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};
-pub use sparse::{SparseList, has_addresses_for};
+pub use sparse::SparseList;
 pub use spelling::Nearest;
 pub use units::{Bytes, Rate, Time, as_double};
 pub use violation::Violation;

@@ -6,29 +6,11 @@ use std::slice;
 
 use bytemuck::Zeroable;
 
-/// Lists of fewer bytes are zeroed wherever they lie.
-const SMALL: usize = 1 << 20;
-/// glibc maps memory of its own, which is zero anyway, for pieces of more than 32 MiB, whatever it was asked for before. A smaller
-/// piece may be one that was used before, which has to be written with zeros from end to end.
-const MAPPED: usize = 33 << 20;
-
-/// Room is taken only where so many times as many addresses are left, so that others do not lack them.
-const ADDRESSES_FOR_ROOM: usize = 16;
-/// At least so many bytes of addresses are asked for to know whether they are left. glibc would take a smaller piece, once it is
-/// given back, as a sign to no longer map memory of its own for such pieces.
-const LEAST_PROBE: usize = 1 << 26;
-
-/// Whether there are addresses enough for room of so many bytes, which takes no memory before it is used.
-pub fn has_addresses_for(bytes: usize) -> bool {
-    let probe = bytes.saturating_mul(ADDRESSES_FOR_ROOM).max(LEAST_PROBE);
-    // In a browser room takes memory before it is used.
-    cfg!(not(target_family = "wasm")) && Vec::<u8>::new().try_reserve_exact(probe).is_ok()
-}
-
 /// A list that begins with zeros, of a fixed length.
 ///
 /// Systems hand out zeroed memory page by page as it is written, so entries that nobody writes take addresses but, except for those
-/// that share a page with written ones, no memory. A [`Vec`] of entries that are aligned to cache lines is written from end to end.
+/// that share a page with written ones, no memory. That is so for long lists; the allocator puts short ones where others were before, and
+/// writes the zeros itself, as it does for a [`Vec`] of entries that are aligned to cache lines.
 pub struct SparseList<T> {
     /// The first entry, in `memory`.
     start: *mut T,
@@ -46,8 +28,7 @@ impl<T: Zeroable> SparseList<T> {
         const { assert!(!needs_drop::<T>(), "entries are not dropped") };
         let bytes = len.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(align_of::<T>()));
         let bytes = bytes.expect("a list has fewer bytes than there are addresses");
-        let maps = bytes >= SMALL && has_addresses_for(MAPPED);
-        let mut memory = vec![0u8; if maps { bytes.max(MAPPED) } else { bytes }];
+        let mut memory = vec![0u8; bytes];
         let start = memory.as_mut_ptr();
         // At most the alignment is skipped, for which there is room.
         let start = start.wrapping_add(start.align_offset(align_of::<T>())).cast();
@@ -115,8 +96,7 @@ mod tests {
     fn entries_are_where_they_belong_and_the_others_are_zero() {
         assert_eq!(SparseList::with(5, [(3, 7), (1, 9)])[..], [0, 9, 0, 7, 0]);
         assert!(SparseList::<u8>::default().is_empty());
-        // 64 B each are 1 MiB and more from 16,384 entries on.
-        for len in [1, 3, 16_383, 16_384, 20_000] {
+        for len in [1, 3, 20_000] {
             let mut lines = SparseList::with(len, [(len - 1, Line(7))]);
             assert_eq!(lines.as_ptr() as usize % 64, 0);
             assert_eq!(

@@ -148,13 +148,14 @@ impl QueueId {
     /// The queue's port.
     #[inline]
     pub const fn port(self, priorities: usize) -> PortId {
-        PortId(self.0 / priorities as u32)
+        // Most networks have one priority, and divisions are slow.
+        if priorities == 1 { PortId(self.0) } else { PortId(self.0 / priorities as u32) }
     }
 
     /// The queue's data priority.
     #[inline]
     pub const fn priority(self, priorities: usize) -> u8 {
-        (self.0 % priorities as u32) as u8
+        if priorities == 1 { 0 } else { (self.0 % priorities as u32) as u8 }
     }
 
     /// The queue of the same priority at the other end of the link.
@@ -206,5 +207,12 @@ mod tests {
         let queue = QueueId::new(PortId(5), 1, 3);
         assert_eq!((queue.0, queue.port(3), queue.priority(3)), (16, PortId(5), 1));
         assert_eq!(queue.other_end(3), QueueId(13));
+        assert!(QueueId::all_at(PortId(5), 3).eq([15, 16, 17].map(QueueId)));
+        // One priority: ports and queues have the same numbers.
+        let alone = QueueId::new(PortId(5), 0, 1);
+        assert_eq!(
+            (alone.0, alone.port(1), alone.priority(1), alone.other_end(1)),
+            (5, PortId(5), 0, QueueId(4))
+        );
     }
 }

@@ -169,7 +169,9 @@ impl<N: NicScheduler> Hosts<N> {
     /// Advances all throttles to the end of the run.
     pub(super) fn close_throttles<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>) {
         for port in PortId::all(links.ports.len()) {
-            self.throttled_until(ctx, links, port);
+            if ctx.boundary.owns(ctx.net.topology.node_of(port)) {
+                self.throttled_until(ctx, links, port);
+            }
         }
     }
 }

@@ -68,6 +68,9 @@ pub(crate) fn arrival_key(net: &Network, ingress: PortId) -> u32 {
     key(if host { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, ingress.0)
 }
 
+/// With debug assertions, ports that a partition must not ask for are of no node, in networks with fewer ports than this.
+const MOST_CHECKED: u32 = 4_096;
+
 /// The ports of a partition, their queues and their flow control.
 pub(crate) struct Links<C> {
     /// By port.
@@ -152,10 +155,16 @@ impl<C: LinkControl> Links<C> {
             || carried.is_some()
             || net.faults.is_some()
             || net.settings.link.errors().is_some();
-        let known = own.iter().flat_map(|port| [*port, port.peer()]).map(|port| (port.index(), of(port)));
+        let is_far = |port: &PortId| !owned(topology.node_of(*port));
+        let known = own.iter().copied().chain(own.iter().map(|port| port.peer()).filter(is_far));
+        let mut known = SparseList::with(ports as usize, known.map(|port| (port.index(), of(port))));
+        if cfg!(debug_assertions) && ports < MOST_CHECKED {
+            let unknown = topology.port_ids().filter(|port| is_far(port) && is_far(&port.peer()));
+            unknown.for_each(|port| known[port.index()].node = NodeId(u32::MAX));
+        }
         let queues = own.iter().flat_map(|port| port.index() * classes..(port.index() + 1) * classes);
         Links {
-            ports: SparseList::with(ports as usize, known),
+            ports: known,
             queues: SparseList::with(ports as usize * classes, queues.map(|place| (place, Queue::EMPTY))),
             stops: SparseList::zeros(ports as usize * priorities),
             control: C::new(net),

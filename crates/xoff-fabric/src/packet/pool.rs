@@ -2,7 +2,7 @@
 
 use std::hint::select_unpredictable;
 
-use xoff_engine::{ArrivalLinks, Time, fetch_ahead, has_addresses_for};
+use xoff_engine::{ArrivalLinks, Time, fetch_ahead};
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord, PortReading};
 
 use super::loads::Loads;
@@ -25,11 +25,20 @@ pub(super) enum IntPool {
 /// The most packets for which a pool has room from the beginning.
 const MOST_ROOM: usize = 1 << 22;
 
+/// A list takes room from the beginning only where so many times as many addresses are left, so that others do not lack them.
+const ADDRESSES_FOR_ROOM: usize = 16;
+
+/// At least so many bytes of addresses are asked for to know whether they are left. glibc would take a smaller piece, once it is
+/// given back, as a sign to no longer map memory of its own for such pieces.
+const LEAST_PROBE: usize = 1 << 26;
+
 /// An empty list with room for a number of entries, if there are addresses enough.
 fn with_room<T>(entries: usize) -> Vec<T> {
     let mut list = Vec::new();
     let entries = entries.min(MOST_ROOM);
-    if has_addresses_for(entries.saturating_mul(size_of::<T>())) {
+    let probe = entries.saturating_mul(ADDRESSES_FOR_ROOM).max(LEAST_PROBE / size_of::<T>());
+    // In a browser room takes memory before it is used.
+    if cfg!(not(target_family = "wasm")) && Vec::<T>::new().try_reserve_exact(probe).is_ok() {
         _ = list.try_reserve_exact(entries);
     }
     list

@@ -346,8 +346,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 
     /// Records the stops that are still in force at the end of a run.
     pub(super) fn close_stops(&mut self) {
-        let Partition { ctx, links, switches, hosts, .. } = self;
-        for queue in (0..links.stops.len() as u32).map(QueueId) {
+        let Partition { ctx, links, switches, hosts, own_ports, .. } = self;
+        let priorities = links.priorities;
+        for queue in own_ports.iter().flat_map(|&port| QueueId::all_at(port, priorities)) {
             if let Some((since, frames)) = links.stops[queue.index()].current() {
                 let (port, priority) = (queue.port(links.priorities), queue.priority(links.priorities));
                 if ctx.probes.on_stops {

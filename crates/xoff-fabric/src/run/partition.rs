@@ -209,8 +209,8 @@ fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Partition `number` of `cut`, whose switches mark packets by `marking`.
     ///
-    /// Lists by port, node or message have entries for the whole network, so that all partitions use the same numbers. Of long lists
-    /// by port, those entries take memory that belong to the partition's own ports.
+    /// Lists by port, node or message have entries for the whole network, so that all partitions use the same numbers. The
+    /// longest lists by port are sparse: their entries of ports elsewhere take no memory.
     pub fn new(
         net: &Arc<Network>,
         marking: &Marking<'_>,

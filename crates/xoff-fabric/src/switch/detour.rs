@@ -61,7 +61,8 @@ impl Switches {
         let cost = |course: Course| {
             let way = hops.way(node, end, course)?;
             let queue = match (&self.known_loads, way.between) {
-                (Some(known), Some(port)) => known.load(now, links, node, port),
+                (Some(known), Some(port)) if hops.node_of(port) != node => known.load(now, node, port),
+                (Some(_), Some(port)) => links.ports[port.index()].queued_bytes,
                 _ => links.ports[way.first.index()].queued_bytes,
             };
             Some(queue.saturating_mul(u64::from(way.links)))

@@ -33,8 +33,8 @@ pub(super) struct Point {
 
 /// The detectors and congestion points of a partition's egress queues.
 pub(super) struct EgressHooks {
-    /// By queue: its place in the two lists that follow, plus 1; 0 for queues of hosts and of other partitions. Empty if both lists
-    /// are.
+    /// By queue: its place in the two lists that follow, plus 1; 0 for queues of hosts and of other partitions. Empty if nothing has
+    /// either.
     places: SparseList<u32>,
     /// Empty if packets are not marked.
     detectors: Vec<AnyMarker>,

@@ -1,5 +1,6 @@
 //! The counters that FNCC's ACKs read at a switch: live, or of the last refresh.
 
+use xoff_engine::SparseList;
 use xoff_schemes::int::PortReading;
 
 use super::Switches;
@@ -11,8 +12,8 @@ use crate::link::Links;
 /// A snapshot of ports' counters.
 #[derive(Default)]
 pub(super) struct IntTable {
-    /// By port; empty if ACKs read live counters.
-    readings: Vec<PortReading>,
+    /// By port of a switch of the partition; empty if ACKs read live counters.
+    readings: SparseList<PortReading>,
     /// The switches' ports of the partition: no ACK reads those of hosts.
     ports: Vec<PortId>,
 }
@@ -29,7 +30,7 @@ impl Switches {
     pub fn refresh_int_table<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, ports: &[PortId]) {
         let IntTable { readings, ports: refreshed } = &mut self.int_table;
         if readings.is_empty() {
-            readings.extend(PortId::all(links.ports.len()).map(|port| live_reading(ctx, links, port)));
+            *readings = SparseList::zeros(links.ports.len());
             let at_switch = |port: &PortId| !ctx.net.is_host(links.ports[port.index()].node);
             refreshed.extend(ports.iter().copied().filter(at_switch));
         }

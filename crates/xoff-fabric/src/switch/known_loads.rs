@@ -70,12 +70,8 @@ impl KnownLoads {
         }
     }
 
-    /// The bytes in the queue at a link between groups, as far as a switch of the group knows.
-    pub fn load<C>(&self, now: Time, links: &Links<C>, node: NodeId, port: PortId) -> u64 {
-        let at = &links.ports[port.index()];
-        if at.node == node {
-            return at.queued_bytes;
-        }
+    /// The bytes in the queue at a link between groups, as far as a switch of the group knows that has not the port itself.
+    pub fn load(&self, now: Time, node: NodeId, port: PortId) -> u64 {
         let known = self.known[node.index()][self.number[port.index()] as usize];
         if known.at + self.forget_after < now { 0 } else { known.bytes.into() }
     }

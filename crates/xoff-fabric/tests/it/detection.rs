@@ -181,8 +181,8 @@ fn packets_that_find_no_queue_pass_detectors_too() {
     // At 40 Gbps a frame of 1,518 B takes 303.6 ns: tau = 2 x 303.6 ns + 2 x 1 us = 2,607 ns, in which 13,036 B come. Xoff and Xon are
     // two frames apart, 3,036 B, so that max(T_on) = (2 x 3,036 B + 13,036 B) / (2 x 0.05 x 5 B/ns) + 2,607 ns = 40,823 ns. So long
     // after its last pause the first port marks UE what leaves it, although hosts send 25 Gbps at most and what waited is gone by half
-    // of that: bursts of 40 KB make short pauses. In the second half, 20,412 ns, come frames of 1,456 B payload at 20 Gbps and 5 Gbps of payload, one each 582.4 ns and
-    // 2,329.6 ns: 35 and 9, give or take one each. Most of them find no queue.
+    // of that: bursts of 40 KB make short pauses. In the second half, 20,412 ns, come frames with 1,456 B of payload at 20 Gbps and
+    // at 5 Gbps of payload, one each 582.4 ns and one each 2,329.6 ns: 35 and 9, give or take one each. Most of them find no queue.
     let sim =
         spreading_by(&tcd(), 40_000, |_| Recording { marks: true, pauses: true, ..Recording::default() });
     let (records, at) = (sim.records(), port(&sim, "s0->s1"));

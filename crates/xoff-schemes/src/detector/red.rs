@@ -98,7 +98,7 @@ impl DetectorParams for Red {
     const TITLE: &'static str = "RED: marks by the momentary queue length";
     const SOURCE: &'static str =
         "Floyd and Jacobson, Random Early Detection Gateways for Congestion Avoidance, ToN 1993";
-    // Nothing is marked up to `k_min`, which is 0 at least.
+    // Up to `k_min`, which is at least 0, nothing is marked and no random number drawn.
     const SEES_EMPTY_QUEUES: bool = false;
     type Detector = RedMarker;
 

@@ -6,13 +6,14 @@ mod memory;
 
 pub use memory::{IntMemory, IntStack, Records};
 
+use bytemuck::Zeroable;
 use xoff_engine::{Rate, Time};
 
 /// Maximum hops of a stack.
 pub const MAX_INT_HOPS: usize = 8;
 
 /// The state of an egress port at the moment of stamping, in full precision.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Zeroable)]
 pub struct PortReading {
     /// Moment of stamping.
     pub at: Time,

@@ -72,7 +72,7 @@ pub trait DetectorParams: Clone + Default + Serialize + DeserializeOwned + JsonS
     const HAS_STATES: bool = false;
     /// Whether the detector differs from plain marking only if flow control stops queues.
     const NEEDS_PAUSES: bool = false;
-    /// Whether a packet that leaves an empty queue behind may be marked, or changes what the detector knows.
+    /// Whether a packet that passes an idle port, whose queue is empty, may be marked or changes what the detector knows.
     const SEES_EMPTY_QUEUES: bool = true;
     /// The detector itself.
     type Detector: Detector;

@@ -57,7 +57,7 @@ fn equal_thresholds_are_a_step() {
 
 #[test]
 fn an_empty_queue_is_of_no_concern() {
-    // Switches do not ask RED about packets that leave an empty queue behind. With K_min = 0 the queue's 0 B are not above K_min:
+    // Switches do not ask RED about packets that pass an idle port. With K_min = 0 the queue's 0 B are not above K_min:
     // no mark, and no random number, so that the packets behind 500 B, half of K_max, get the same marks as without them.
     const { assert!(!Red::SEES_EMPTY_QUEUES) };
     let (mut asked, mut spared) = [(); 2].map(|()| red(0, 1_000, 1.0).detector(&port_env(10))).into();
