@@ -411,6 +411,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         ctx.events = FutureEvents::joint(ARRIVAL_KEYS);
         ctx.packets.end_telemetry();
         hosts.end();
+        switches.end();
         (ctx.counters, std::mem::take(&mut ctx.probes.records))
     }
 

@@ -90,6 +90,11 @@ impl EgressHooks {
         hooks
     }
 
+    /// Forgets all detectors and congestion points.
+    pub fn end(&mut self) {
+        (self.places, self.detectors, self.points) = (SparseList::default(), Vec::new(), Vec::new());
+    }
+
     fn place(&self, queue: QueueId) -> Option<usize> {
         self.places.get(queue.index())?.checked_sub(1).map(|place| place as usize)
     }

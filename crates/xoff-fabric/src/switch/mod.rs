@@ -139,6 +139,12 @@ impl Switches {
         }
     }
 
+    /// Forgets detectors, congestion points and the table of counters after the run.
+    pub fn end(&mut self) {
+        self.hooks.end();
+        self.int_table = IntTable::default();
+    }
+
     /// By switch that has a point: maximum number of flows in the point's table.
     pub fn max_flows(&self) -> impl Iterator<Item = (NodeId, u64)> {
         self.switch_points.iter().flat_map(|points| points.max_flows())
