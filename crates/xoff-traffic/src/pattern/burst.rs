@@ -101,6 +101,9 @@ impl Params for Burst {
             flows: moments.expected() * senders.len() as u128,
             cause: format!("{} moments of {} senders", moments.expected(), senders.len()),
             emit: Box::new(move |sink| {
+                if senders.is_empty() {
+                    return; // nobody sends at any moment, of which there may be endlessly many
+                }
                 let mut stream = scope.stream();
                 let mut walk = moments.walk();
                 while let Some(at) = walk.next(&mut stream) {

@@ -174,6 +174,14 @@ fn a_random_incast_draws_senders_and_receiver_anew_without_repetition() {
 }
 
 #[test]
+fn nobody_sends_without_end_at_once() {
+    // A network without hosts has no senders: 2^64 moments of none of them are no message, and take no time.
+    let burst = r#"{"pattern": "burst", "senders": "all", "size": "1KB", "every": "1ps", "count": 18446744073709551615}"#;
+    let traffic = try_make(0, None, &[burst]).expect("a pattern that makes nothing");
+    assert_eq!(traffic.flows, []);
+}
+
+#[test]
 fn a_burst_is_synchronous() {
     let t = make(
         8,
