@@ -22,8 +22,7 @@ mod voq;
 mod watchdog;
 
 use xoff_engine::{Stream, Time};
-use xoff_schemes::detector::AnyDetector;
-use xoff_schemes::{Detector, IntPath};
+use xoff_schemes::{AnyDetector, Detector, IntPath};
 
 use crate::ctx::Ctx;
 use crate::ids::{NodeId, PortId, QueueId};

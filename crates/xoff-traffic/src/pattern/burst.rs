@@ -78,6 +78,9 @@ impl Params for Burst {
 
     fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
         let senders = scope.hosts.resolve(&self.senders).map_err(|fault| fault.at("senders"))?;
+        if senders.is_empty() {
+            return Err(Fault::bounds(0, "two hosts or more").at("senders"));
+        }
         let receivers = Destinations::resolve(scope, &self.receivers, &senders, "receivers")?;
         if self.paired {
             let alone = senders.iter().enumerate().find(|&(n, &src)| src == receivers.nth(n));
@@ -101,9 +104,6 @@ impl Params for Burst {
             flows: moments.expected() * senders.len() as u128,
             cause: format!("{} moments of {} senders", moments.expected(), senders.len()),
             emit: Box::new(move |sink| {
-                if senders.is_empty() {
-                    return; // nobody sends at any moment, of which there may be endlessly many
-                }
                 let mut stream = scope.stream();
                 let mut walk = moments.walk();
                 while let Some(at) = walk.next(&mut stream) {
