@@ -344,6 +344,19 @@ def test_a_command_whose_file_is_missing_says_so(
     assert capsys.readouterr().err == "error: import of xoff.cli.catalogue halted; None in sys.modules\n"
 
 
+def test_garbage_is_collected_while_a_command_runs_but_not_while_it_is_loaded() -> None:
+    script = (
+        "import gc, sys; from xoff.cli import entry; phases = []; "
+        "gc.callbacks.append(lambda phase, info: phases.append((phase, 'xoff.cli.app' in sys.modules))); "
+        "sys.argv = ['xoff', '--version']; status = entry.main(); "
+        "assert all(loaded for phase, loaded in phases), phases; "
+        "assert gc.isenabled() and status == 0; assert gc.get_freeze_count() > 10_000"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("xoff ")
+
+
 def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
     script = (
         "import sys; from xoff.cli.app import main; main(['check', sys.argv[1]]); "

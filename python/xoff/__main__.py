@@ -2,6 +2,6 @@
 
 import sys
 
-from xoff.cli.app import main
+from xoff.cli.entry import main
 
 sys.exit(main())

@@ -4,6 +4,8 @@
 //! link than it arrived by is held until its last bit arrives in time for the faster link. If its output is taken, the
 //! whole packet waits in the switch. A packet for the switch itself or for a host arrives with its last bit.
 
+use std::hint::select_unpredictable;
+
 use xoff_engine::{Rate, Time};
 
 use crate::ids::PortId;
@@ -14,8 +16,8 @@ use crate::settings::Settings;
 /// The ports of a run whose packets cut through the next switch.
 pub(crate) struct CutThrough {
     header: u64,
-    /// By port: time of the header on its wire; `None` if a host is at the other end.
-    header_times: Vec<Option<Time>>,
+    /// By port: time of the header on its wire; [`Time::NEVER`] if a host is at the other end.
+    header_times: Vec<Time>,
     /// All ports have one rate.
     uniform: bool,
 }
@@ -27,7 +29,7 @@ impl CutThrough {
         let of_port = |port: PortId| {
             let to = topology.node_of(port.peer());
             let switch = topology.nodes[to.index()].kind == NodeKind::Switch;
-            switch.then(|| topology.rate(port).serialization(header))
+            if switch { topology.rate(port).serialization(header) } else { Time::NEVER }
         };
         Some(Box::new(CutThrough {
             header,
@@ -36,15 +38,16 @@ impl CutThrough {
         }))
     }
 
-    /// How long before its last bit a packet that starts now on `port` counts as arrived; `next` gives the rate at which
+    /// How long before its last bit a packet that starts now on `port`, which it takes for the time `whole`, counts as arrived; `next` gives the rate at which
     /// the packet leaves the switch at the other end.
     #[inline(always)] // runs for every packet, with credits
     pub fn ahead(&self, port: PortId, size: u64, rate: Rate, whole: Time, next: impl Fn() -> Rate) -> Time {
-        let Some(header) = self.header_times[port.index()] else { return Time::ZERO };
-        if size <= self.header {
-            return Time::ZERO;
-        }
-        let lead = if self.uniform { header } else { lead(Some(self.header), size, rate, next()) };
+        let header = select_unpredictable(size > self.header, self.header_times[port.index()], Time::NEVER);
+        let lead = if self.uniform || header == Time::NEVER {
+            header
+        } else {
+            lead(Some(self.header), size, rate, next())
+        };
         // If a clock cuts times to whole nanoseconds, a whole short packet may take less time than its header.
         whole.saturating_sub(lead)
     }

@@ -70,7 +70,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             while let Some(node) = self.ctx.events.open_next().map(NodeId) {
                 // The node before this one may have got further.
                 self.ctx.now = window.start;
-                self.fetch_node();
+                self.fetch_node(node);
                 if self.ctx.net.is_host(node) {
                     self.run_host(last)
                 } else {
@@ -98,16 +98,19 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Fetches what the current node is about to use into the cache: its ports, and the first packet of each FIFO, which no
-    /// earlier packet has fetched.
+    /// Fetches what the current `node` is about to use into the cache: its ports, the first packet of each FIFO, which no
+    /// earlier packet has fetched, and what its memory asks for unless it is calm.
     #[inline]
-    fn fetch_node(&self) {
+    fn fetch_node(&self, node: NodeId) {
         let Some(fifos) = self.ctx.events.fetched_fifos() else { return };
+        let is_calm = self.switches.accounting.memories[node.index()].is_calm(0);
         for (port, packet) in fifos {
             self.ctx.packets.prefetch_with_telemetry(packet);
             fetch_ahead(&self.links.ports, port);
-            let queue = QueueId::new(PortId(port), 0, self.links.priorities);
-            fetch_ahead(&self.switches.accounting.buffers, queue.0);
+            if !is_calm {
+                let queue = QueueId::new(PortId(port), 0, self.links.priorities);
+                fetch_ahead(&self.switches.accounting.buffers, queue.0);
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use crate::ids::{NodeId, PortId, QueueId};
 use crate::link::Links;
 use crate::link::buffer::Overflow;
 use crate::link::flow_control::LinkControl;
-use crate::link::port::{DEAD, DROPS};
+use crate::link::port::{DEAD, DROPS, Port};
 use crate::observe::Failure;
 use crate::packet::{BY_HOP, CHARGED, DATA, Frame, Kind, MAC_CONTROL, PacketId};
 
@@ -76,10 +76,9 @@ impl Switches {
         let queue = QueueId::new(ingress, class.saturating_sub(DATA), links.priorities);
         links.settle_end(ctx, egress);
         let port = &links.ports[egress.index()];
-        let buffer = &self.accounting.buffers[queue.index()];
-        let memory = &self.accounting.memories[node.index()];
         // Control packets are not charged, but near a threshold they take the slow path like data: testing costs more.
-        let passes = self.fast_path & port.is_quiet(ctx.now) & memory.lets_through(buffer, size);
+        let passes =
+            self.fast_path & port.is_quiet(ctx.now) && self.accounting.lets_through(node, queue, size);
         if C::HAS_CREDITS {
             if passes && self.pass_by_credits(ctx, links, queue, egress, id, frame) {
                 return;
@@ -172,13 +171,19 @@ impl Switches {
         size: u64,
     ) {
         let port = &mut links.ports[egress.index()];
+        self.stamp_passing(ctx, port, id, kind);
+        let (arrival, place) = (port.start(ctx.now, size), port.arrivals);
+        links.schedule_arrival(ctx, egress, arrival, place, id);
+    }
+
+    /// Writes the telemetry of a packet that passes a quiet port, if it is data that carries some.
+    #[inline(always)] // runs for most packets
+    fn stamp_passing(&self, ctx: &mut Ctx, port: &Port, id: PacketId, kind: Kind) {
         if self.int == IntPath::Data {
             let (at, tx_bytes) = (ctx.now, port.tx_bytes);
             let reading = || PortReading { at, tx_bytes, queue_bytes: 0, rate: port.rate };
             ctx.packets.stamp_if(kind == Kind::Data, id, port.speed_code, reading);
         }
-        let (arrival, place) = (port.start(ctx.now, size), port.arrivals);
-        links.schedule_arrival(ctx, egress, arrival, place, id);
     }
 
     /// A packet goes straight through if its egress queue has the credits, which control packets do not need; returns whether
@@ -201,13 +206,15 @@ impl Switches {
             if !C::passes(links, ctx, queue, egress_queue, frame.size(), leaving) {
                 return false;
             }
-            if self.queue_hooks && frame.kind == Kind::Data {
-                self.on_enqueue(ctx, links, egress, id, frame.class, frame.size());
-            }
         } else if frame.kind == Kind::Cnm {
             return false;
         }
-        self.depart(ctx, links, egress, id, frame);
+        if self.hooked_kinds >> frame.kind as u8 & 1 != 0 {
+            self.pass_with_hooks(ctx, links, egress, id, frame);
+        } else {
+            self.stamp_passing(ctx, &links.ports[egress.index()], id, frame.kind);
+            links.put_on_wire(ctx, egress, id, frame);
+        }
         if needs_credits {
             C::on_left(links, ctx, egress, queue, frame.size());
         }

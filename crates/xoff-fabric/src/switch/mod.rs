@@ -226,10 +226,17 @@ impl Switches {
         since: Time,
     ) {
         let (port, class) = (queue.port(links.priorities), links.class_of(queue));
-        let voqs = self.voqs.as_deref();
+        let (voqs, sees_acks) = (self.voqs.as_deref(), self.hooks.marks_acks);
         if let Some(detector) = self.hooks.detector(queue) {
             let view = links.view(ctx.simulated(), port, class, 0);
-            detector.on_resume(&view, &|| packets_waiting(voqs, ctx, links, port, class).len() as u64);
+            // Other packets of the class, such as ACKs, leave without the detector.
+            let seen = |id: &PacketId| {
+                let kind = ctx.packets[*id].kind;
+                kind == Kind::Data || (kind == Kind::Ack && sees_acks)
+            };
+            let count =
+                || packets_waiting(voqs, ctx, links, port, class).iter().filter(|id| seen(id)).count();
+            detector.on_resume(&view, &|| count() as u64);
         }
         if ctx.probes.on_stops {
             self.report_stop(ctx, links, queue, since);

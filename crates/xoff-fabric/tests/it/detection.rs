@@ -8,7 +8,7 @@ use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::FlowId;
 use xoff_fabric::network::Network;
 use xoff_fabric::routing::Routing;
-use xoff_fabric::settings::{FlowControl, Pfc, Settings};
+use xoff_fabric::settings::{AckClass, Cbfc, FlowControl, Host, Pfc, Settings};
 use xoff_fabric::topology::PortId;
 use xoff_fabric::{Recording, Simulation};
 use xoff_schemes::{AnyDetector, Mark, PortState};
@@ -192,6 +192,47 @@ fn packets_that_find_no_queue_pass_detectors_too() {
     let late = marks.map(|mark| mark.time).filter(|&time| time > end + Time::from_ns(20_412));
     let late: Vec<Time> = late.map(|time| time - end).collect();
     assert!((42..=46).contains(&late.len()) && late[late.len() - 1] <= Time(40_823_600), "{late:?}");
+}
+
+/// Hosts 0 and 2 send to host 1 of the same switch from 300 us on, six frames each and twice the rate of its port. With `before`, they have done so at the
+/// beginning, while host 1 sent to host 0: then ACKs of a data class waited between the data for the port's credits. A buffer of 20,000 B
+/// and an update each 20 us make an eighth of the link's rate. FECN counts all that a lack of credits has delayed.
+fn after_acks_have_waited(before: bool) -> Vec<Time> {
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_ns(100));
+    let cbfc = Cbfc {
+        buffer: Some(Bytes(20_000)),
+        undersized: true,
+        update_period: Time::from_us(20),
+        ..Cbfc::default()
+    };
+    let host = Host { ack_class: AckClass::Data, ..Host::default() };
+    let settings = Settings { flow_control: FlowControl::Cbfc(cbfc), host, ..Settings::default() };
+    let at = |start, f| xoff_fabric::Flow { start, ..f };
+    let late = [0, 2].map(|src| at(Time::from_us(300), flow(src, 1, 6 * 1_456)));
+    let early = [flow(0, 1, 60_000), flow(2, 1, 60_000), flow(1, 0, 200_000)];
+    let flows: Vec<_> = early.into_iter().filter(|_| before).chain(late).collect();
+    let none = scheme("none", json!({}), Time::from_us(10));
+    let network = Network::build(topology, &Routing::default(), settings, none, flows, 1).expect("a network");
+    let params = json!({ "threshold": "0B", "delayed": "queued", "victim_mask": "none" });
+    let fecn = AnyDetector::read("fecn", params).expect("a detector").expect("valid parameters");
+    let recording = Recording { marks: true, pauses: true, ..Recording::default() };
+    let mut sim = Simulation::new(network, Some(&fecn), recording, None);
+    sim.run(&mut |_| true).expect("no loss");
+    let (records, at) = (sim.records(), port(&sim, "s0->h1"));
+    let stops = records.pauses.iter().filter(|pause| pause.port == at && pause.start < Time::from_us(250));
+    assert_eq!(stops.count() > 0, before, "only what comes before makes the port wait before");
+    let marks = records.marks.iter().filter(|mark| mark.port == at && mark.time >= Time::from_us(300));
+    marks.map(|mark| mark.time).collect()
+}
+
+#[test]
+fn what_waited_for_credits_and_has_left_delays_nothing() {
+    // Six frames of 1,518 B from each host, 24 blocks each, need 288 of the buffer's 312. They come in pairs, one pair in the time T of a
+    // frame. At the time j T, before the next pair comes, frame j leaves of 2 j that have come, and j - 1 stay: frames 2 to 6 leave a
+    // backlog. From then on no more come, and one fewer stays each time: frames 7 to 10 leave a backlog, and frame 11 is the last.
+    let alone = after_acks_have_waited(false);
+    assert_eq!(alone.len(), 9, "{alone:?}");
+    assert_eq!(after_acks_have_waited(true), alone);
 }
 
 #[test]

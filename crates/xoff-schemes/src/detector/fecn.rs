@@ -118,6 +118,8 @@ impl DetectorParams for Fecn {
     const TITLE: &'static str = "FECN: InfiniBand's marking, by queue length and credits";
     const SOURCE: &'static str = "InfiniBand Architecture Specification 1.4, Volume 1, Annex A10";
     const NEEDS_PAUSES: bool = true;
+    // No threshold is below an empty queue, and no packet of an empty queue has waited for credits.
+    const SEES_EMPTY_QUEUES: bool = false;
     type Detector = FecnMarker;
 
     fn validate(&self) -> Result<(), Violation> {

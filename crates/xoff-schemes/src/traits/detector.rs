@@ -51,7 +51,7 @@ pub trait Detector {
     }
     /// The queue may not send from now on (PAUSE, or no credit).
     fn on_pause(&mut self, _queue: &QueueView) {}
-    /// The queue may send again; `packets` counts the packets in it.
+    /// The queue may send again; `packets` counts the packets in it that are to leave it by [`Detector::on_dequeue`].
     fn on_resume(&mut self, _queue: &QueueView, _packets: &dyn Fn() -> u64) {}
     /// The queue's state, if the detector tells states apart.
     fn state(&self) -> Option<PortState> {

@@ -6,17 +6,18 @@
 //! in full and released when its transmission begins.
 
 mod headroom;
+mod memory;
 #[cfg(test)]
 mod tests;
 
 pub use headroom::{LinkEnds, headroom, pfc_headroom, quanta_time};
+pub use memory::{Memory, Overflow};
 
 use bytemuck::Zeroable;
 use xoff_engine::{Rate, SparseList};
 
 use crate::ids::{NodeId, PortId, QueueId};
 use crate::network::Network;
-use crate::observe::Full;
 use crate::settings::{FlowControl, Pfc};
 
 /// Thresholds and state of one (ingress port, priority).
@@ -30,7 +31,7 @@ pub struct IngressQueue {
     /// Bytes in the headroom (dynamic thresholds only).
     headroom_used: u64,
     /// Whether the peer was told to pause.
-    pub pausing: bool,
+    pausing: bool,
     /// The switch.
     pub node: NodeId,
     xoff: u64,
@@ -48,45 +49,11 @@ impl IngressQueue {
     pub fn occupancy(&self) -> u64 {
         self.bytes + self.headroom_used
     }
-}
 
-/// The memory has no room for a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overflow {
-    /// Bytes that the ingress port and priority already has.
-    pub occupancy: u64,
-    /// What is full.
-    pub full: Full,
-}
-
-/// Dynamic thresholds of a switch.
-#[derive(Clone, Copy, Debug)]
-struct Dynamic {
-    /// Bytes of memory without all reserves and headrooms.
-    shareable: u64,
-    shared_used: u64,
-    reserve: u64,
-    resume_offset: u64,
-}
-
-impl Dynamic {
-    /// Bytes of the shared memory that one queue may hold once `more` bytes of it are taken.
-    #[inline]
-    fn threshold(&self, queue: &IngressQueue, more: u64) -> u64 {
-        let free = self.shareable.saturating_sub(self.shared_used + more);
-        ((u128::from(free) * u128::from(queue.alpha)) >> 32) as u64
+    /// Whether the peer was told to pause ([`Accounting::set_pausing`]).
+    pub fn is_pausing(&self) -> bool {
+        self.pausing
     }
-}
-
-/// The packet memory of a switch.
-///
-/// One cache line.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub struct Memory {
-    capacity: u64,
-    used: u64,
-    dynamic: Option<Dynamic>,
 }
 
 /// Doubles `alpha` for each started doubling from the hosts' `line_rate` to `rate`; the result is at most 1.
@@ -165,134 +132,6 @@ impl IngressQueue {
     }
 }
 
-impl Memory {
-    /// The memory of a switch whose ingress queues have `headrooms` bytes of headroom in all, over `queues` pairs of
-    /// port and priority. Without `capacity` it is unlimited.
-    pub fn new(flow_control: &FlowControl, capacity: Option<u64>, headrooms: u64, queues: u64) -> Self {
-        let dynamic = match flow_control {
-            FlowControl::Pfc(Pfc { alpha: Some(_), reserve, resume_offset, .. }) => Some(Dynamic {
-                shareable: capacity
-                    .unwrap_or(u64::MAX)
-                    .saturating_sub(headrooms.saturating_add(queues.saturating_mul(reserve.0))),
-                shared_used: 0,
-                reserve: reserve.0,
-                resume_offset: resume_offset.0,
-            }),
-            _ => None,
-        };
-        Memory { capacity: capacity.unwrap_or(u64::MAX), used: 0, dynamic }
-    }
-
-    /// Bytes in the memory.
-    pub fn used(&self) -> u64 {
-        self.used
-    }
-
-    /// Bytes above which a queue's peer is paused now.
-    pub fn xoff(&self, queue: &IngressQueue) -> u64 {
-        self.dynamic.as_ref().map_or(queue.xoff, |d| d.threshold(queue, 0).saturating_add(d.reserve))
-    }
-
-    /// Whether a packet that leaves as soon as it has arrived changes nothing: it fits without headroom, and neither PAUSE
-    /// nor RESUME follows. Near a dynamic threshold the answer may be `false` although nothing would change.
-    #[inline]
-    pub fn lets_through(&self, queue: &IngressQueue, size: u64) -> bool {
-        let bytes = queue.bytes + size;
-        let below = match &self.dynamic {
-            None => bytes <= queue.xoff,
-            Some(dynamic) => {
-                let shared = bytes.saturating_sub(dynamic.reserve);
-                (queue.headroom_used == 0) & (shared < dynamic.threshold(queue, size))
-            }
-        };
-        below & !queue.pausing & (self.used + size <= self.capacity)
-    }
-
-    /// Charges a packet that has arrived; returns whether the peer must be paused.
-    #[inline]
-    pub fn charge(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
-        if self.used + size > self.capacity {
-            return Err(Overflow {
-                occupancy: queue.occupancy(),
-                full: Full::Memory { size: self.capacity },
-            });
-        }
-        if self.dynamic.is_some() {
-            return self.charge_dynamic(queue, size);
-        }
-        let bytes = queue.bytes + size;
-        if bytes > queue.xoff {
-            if bytes - queue.xoff > queue.headroom {
-                return Err(self.overflow(queue, size));
-            }
-            queue.bytes = bytes;
-            queue.max_headroom = queue.max_headroom.max(bytes - queue.xoff);
-            self.used += size;
-            return Ok(!queue.pausing);
-        }
-        queue.bytes = bytes;
-        self.used += size;
-        Ok(false)
-    }
-
-    /// Releases a packet that is leaving; returns whether the peer may go on.
-    #[inline]
-    pub fn release(&mut self, queue: &mut IngressQueue, size: u64) -> bool {
-        self.used -= size;
-        if self.dynamic.is_some() {
-            return self.release_dynamic(queue, size);
-        }
-        queue.bytes -= size;
-        queue.pausing && queue.bytes <= queue.xon
-    }
-
-    fn overflow(&self, queue: &IngressQueue, size: u64) -> Overflow {
-        let occupancy = queue.occupancy();
-        let above = match &self.dynamic {
-            None => (occupancy + size).saturating_sub(queue.xoff.min(occupancy)),
-            Some(_) => queue.headroom_used + size,
-        };
-        Overflow { occupancy, full: Full::Headroom { size: queue.headroom, needed: above } }
-    }
-
-    fn charge_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
-        let Some(dynamic) = &mut self.dynamic else { return Ok(false) };
-        let threshold = dynamic.threshold(queue, 0);
-        let shared = queue.bytes.saturating_sub(dynamic.reserve);
-        let bytes = queue.bytes + size;
-        let fits = bytes <= dynamic.reserve || size + shared <= threshold;
-        if !fits && size + queue.headroom_used > queue.headroom {
-            return Err(self.overflow(queue, size));
-        }
-        if bytes <= dynamic.reserve {
-            queue.bytes = bytes;
-        } else if bytes - dynamic.reserve > threshold {
-            queue.headroom_used += size;
-            queue.max_headroom = queue.max_headroom.max(queue.headroom_used);
-        } else {
-            queue.bytes = bytes;
-            dynamic.shared_used += size.min(bytes - dynamic.reserve);
-        }
-        self.used += size;
-        let shared = queue.bytes.saturating_sub(dynamic.reserve);
-        Ok(!queue.pausing && (queue.headroom_used > 0 || shared >= dynamic.threshold(queue, 0)))
-    }
-
-    fn release_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> bool {
-        let Some(dynamic) = &mut self.dynamic else { return false };
-        let from_headroom = size.min(queue.headroom_used);
-        queue.headroom_used -= from_headroom;
-        let rest = size - from_headroom;
-        let shared = queue.bytes.saturating_sub(dynamic.reserve);
-        dynamic.shared_used -= rest.min(shared);
-        queue.bytes -= rest;
-        let shared = queue.bytes.saturating_sub(dynamic.reserve);
-        queue.pausing
-            && queue.headroom_used == 0
-            && (shared == 0 || shared + dynamic.resume_offset <= dynamic.threshold(queue, 0))
-    }
-}
-
 /// The ingress accounting of a partition's switches: a buffer for each ingress port and priority, and each switch's
 /// memory.
 pub struct Accounting {
@@ -335,7 +174,21 @@ impl Accounting {
             }
         }
         let memories = headrooms.iter().zip(&queues).map(|(&h, &q)| Memory::new(fc, capacity, h, q));
-        Accounting { memories: memories.collect(), buffers }
+        let mut memories: Vec<_> = memories.collect();
+        for queue in own.iter().flat_map(|&port| QueueId::all_at(port, priorities.into())) {
+            let buffer = &buffers[queue.index()];
+            memories[buffer.node.index()].keep_calm_with(buffer);
+        }
+        Accounting { memories, buffers }
+    }
+
+    /// The peer of an ingress queue was told to pause, or to go on.
+    pub fn set_pausing(&mut self, queue: QueueId, pausing: bool) {
+        let buffer = &mut self.buffers[queue.index()];
+        if buffer.pausing != pausing {
+            buffer.pausing = pausing;
+            self.memories[buffer.node.index()].count_alarm(pausing);
+        }
     }
 
     /// Charges a packet of `size` bytes that has arrived; returns whether the peer must be paused.
@@ -346,6 +199,14 @@ impl Accounting {
     pub fn charge(&mut self, queue: QueueId, size: u64) -> Result<bool, Overflow> {
         let buffer = &mut self.buffers[queue.index()];
         self.memories[buffer.node.index()].charge(buffer, size)
+    }
+
+    /// Whether a packet of `size` bytes that leaves a switch as soon as it has arrived changes nothing
+    /// ([`Memory::lets_through`]). In a calm switch the queue stays out of the cache.
+    #[inline(always)] // runs for every packet
+    pub fn lets_through(&self, node: NodeId, queue: QueueId, size: u64) -> bool {
+        let memory = &self.memories[node.index()];
+        memory.is_calm(size) || memory.lets_through(&self.buffers[queue.index()], size)
     }
 
     /// Whether an ingress queue is above the threshold at which its peer is paused.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::observe::Full;
 use xoff_engine::{Bytes, Time};
 
 fn ends() -> LinkEnds {
@@ -54,8 +55,12 @@ fn a_packet_beyond_the_headroom_says_what_it_would_have_taken() {
     let full = Full::Headroom { size: 1_500, needed: 2_000 };
     assert_eq!(memory.charge(&mut queue, 1_000), Err(Overflow { occupancy: 3_000, full }));
     assert_eq!(queue.bytes, 3_000);
-    // A memory of 3,500 B is full before that.
-    let mut memory = Memory { used: 3_000, ..Memory::new(&flow_control, Some(3_500), 0, 1) };
+    // A memory of 3,500 B in which another queue has 3,000 B is full before that.
+    let mut memory = Memory::new(&flow_control, Some(3_500), 0, 2);
+    let mut other = IngressQueue::new(NodeId(0), &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    for _ in 0..3 {
+        assert!(memory.charge(&mut other, 1_000).is_ok());
+    }
     let full = Full::Memory { size: 3_500 };
     assert_eq!(memory.charge(&mut queue, 1_000), Err(Overflow { occupancy: 3_000, full }));
 }
@@ -178,6 +183,89 @@ proptest::proptest! {
         if alpha.is_none() {
             proptest::prop_assert_eq!(lets_through, nothing && !queue_before.pausing);
         }
+    }
+}
+
+/// A switch of `queues` alike with `capacity` bytes, in which nothing is.
+fn switch(flow_control: &FlowControl, capacity: u64, queues: usize) -> (Memory, Vec<IngressQueue>) {
+    let queue = IngressQueue::new(NodeId(0), flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    let number = queues as u64;
+    let mut memory = Memory::new(flow_control, Some(capacity), number * queue.headroom(), number);
+    memory.keep_calm_with(&queue);
+    (memory, vec![queue; queues])
+}
+
+#[test]
+fn a_memory_is_calm_while_no_queue_can_be_near_its_threshold() {
+    // One queue may hold half of what is free of 90,000 B. If it holds all u bytes, that is u < (90,000 - u) / 2, u < 30,000: with 29,999 B
+    // the half is 30,000.5 B, and with 30,000 B it is 30,000 B, which is not above u.
+    let pfc = Pfc { alpha: Some(0.5), reserve: Bytes(0), headroom: Some(Bytes(5_000)), ..Pfc::default() };
+    let (memory, queues) = switch(&FlowControl::Pfc(pfc.clone()), 100_000, 2);
+    for (size, calm) in [(29_999, true), (30_000, false)] {
+        assert_eq!((memory.is_calm(size), memory.lets_through(&queues[0], size)), (calm, calm), "{size} B");
+    }
+    // With a threshold of 12,000 B the whole memory may hold as much, unless it is smaller.
+    for (capacity, most) in [(100_000, 12_000), (11_000, 11_000)] {
+        let pfc = Pfc { xoff: Some(Bytes(12_000)), headroom: Some(Bytes(0)), ..Pfc::default() };
+        let (memory, _) = switch(&FlowControl::Pfc(pfc), capacity, 2);
+        assert_eq!((memory.is_calm(most), memory.is_calm(most + 1)), (true, false), "{capacity} B");
+    }
+    // A queue that pauses its peer may have to let it go on, however empty the memory is.
+    let (mut memory, _) = switch(&FlowControl::Pfc(pfc.clone()), 100_000, 2);
+    memory.count_alarm(true);
+    assert!(!memory.is_calm(1));
+    memory.count_alarm(false);
+    assert!(memory.is_calm(1));
+    // A queue may hold eight times what is free: one takes 80,000 B, and the other finds room for 9,000 B; then 1,000 B are free, and
+    // its tenth packet goes to the headroom. When the first queue is empty, the second one still has to pause its peer.
+    let (mut memory, mut queues) = switch(&FlowControl::Pfc(Pfc { alpha: Some(8.0), ..pfc }), 100_000, 2);
+    for (queue, packets) in [(0, 80), (1, 10)] {
+        (0..packets).for_each(|_| assert!(memory.charge(&mut queues[queue], 1_000).is_ok()));
+    }
+    (0..80).for_each(|_| assert!(!memory.release(&mut queues[0], 1_000)));
+    assert_eq!((memory.is_calm(1), memory.lets_through(&queues[1], 1)), (false, false));
+    memory.release(&mut queues[1], 1_000);
+    assert_eq!((memory.is_calm(1), memory.lets_through(&queues[1], 1)), (true, true));
+}
+
+proptest::proptest! {
+    /// Where a memory is calm, each of its queues lets the packet through, whatever came and left before and who was told to pause.
+    #[test]
+    fn in_a_calm_memory_each_queue_lets_packets_through(
+        alpha in proptest::option::of(0.01..4.0f64),
+        forgets in proptest::bool::ANY,
+        packets in proptest::collection::vec((0usize..3, 64u64..1_600, proptest::bool::ANY), 0..200),
+        size in 64u64..1_600,
+    ) {
+        let headroom = Some(Bytes(20_000));
+        let pfc = match alpha {
+            None => Pfc { xoff: Some(Bytes(12_000)), headroom, ..Pfc::default() },
+            Some(_) => Pfc { alpha, headroom, ..Pfc::default() },
+        };
+        let (mut memory, mut queues) = switch(&FlowControl::Pfc(pfc), 140_000, 3);
+        let mut held: [Vec<u64>; 3] = Default::default();
+        for (number, bytes, comes) in packets {
+            let (queue, held) = (&mut queues[number], &mut held[number]);
+            let pausing = if comes {
+                let Ok(pauses) = memory.charge(queue, bytes) else { continue };
+                held.push(bytes);
+                (queue.pausing || pauses) && !forgets
+            } else {
+                let Some(bytes) = held.pop() else { continue };
+                !memory.release(queue, bytes) && queue.pausing
+            };
+            if queue.pausing != pausing {
+                queue.pausing = pausing;
+                memory.count_alarm(pausing);
+            }
+            for queue in &queues {
+                proptest::prop_assert!(memory.lets_through(queue, size) || !memory.is_calm(size));
+            }
+        }
+        let rest = queues.iter_mut().zip(&held);
+        rest.for_each(|(queue, held)| held.iter().for_each(|&bytes| { memory.release(queue, bytes); }));
+        let pausing = queues.iter().filter(|queue| queue.pausing).count();
+        proptest::prop_assert_eq!((memory.used(), memory.is_calm(0)), (0, pausing == 0));
     }
 }
 

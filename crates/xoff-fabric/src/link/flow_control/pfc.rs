@@ -42,7 +42,7 @@ impl Pfc {
     fn pause(links: &mut Links<Self>, ctx: &mut Ctx, accounting: &mut Accounting, queue: QueueId) {
         let params = &links.control.params;
         let (quanta, refresh, expires) = (params.quanta, params.refresh, params.expires);
-        accounting.buffers[queue.index()].pausing = true;
+        accounting.set_pausing(queue, true);
         let port = queue.port(links.priorities);
         if expires {
             // The peer counts quanta by the rate at which it sends.
@@ -57,7 +57,7 @@ impl Pfc {
     /// Tells the peer of an ingress queue to go on.
     #[cold]
     fn unpause(links: &mut Links<Self>, ctx: &mut Ctx, accounting: &mut Accounting, queue: QueueId) {
-        accounting.buffers[queue.index()].pausing = false;
+        accounting.set_pausing(queue, false);
         links.control.queues[queue.index()].refresh_at = Time::NEVER;
         Self::send(links, ctx, queue, 0);
     }
@@ -77,14 +77,14 @@ impl Pfc {
     /// Repeats a PAUSE that is still in force. If the settings say not to repeat, forgets the PAUSE: the peer goes on, and
     /// the next packet above the threshold causes another PAUSE.
     fn refresh(links: &mut Links<Self>, ctx: &mut Ctx, accounting: &mut Accounting, queue: QueueId) {
-        let buffer = &mut accounting.buffers[queue.index()];
-        if !buffer.pausing || links.control.queues[queue.index()].refresh_at != ctx.now {
+        let is_pausing = accounting.buffers[queue.index()].is_pausing();
+        if !is_pausing || links.control.queues[queue.index()].refresh_at != ctx.now {
             return;
         }
         if links.control.params.refresh {
             Self::pause(links, ctx, accounting, queue);
         } else {
-            buffer.pausing = false;
+            accounting.set_pausing(queue, false);
         }
     }
 
@@ -227,7 +227,7 @@ impl LinkControl for Pfc {
         for priority in 0..links.priorities as u8 {
             let queue = QueueId::new(port, priority, links.priorities);
             let pausing = accounting.is_over(queue);
-            accounting.buffers[queue.index()].pausing = pausing;
+            accounting.set_pausing(queue, pausing);
             if pausing {
                 Self::pause(links, ctx, accounting, queue);
             }
@@ -245,7 +245,7 @@ impl LinkControl for Pfc {
     ) -> bool {
         let ingress = queue.other_end(here.priorities).index();
         !here.control.params.stops_expire()
-            && accounting.buffers[ingress].pausing
+            && accounting.buffers[ingress].is_pausing()
             && there.control.queues[ingress].freed_at <= now
     }
 }

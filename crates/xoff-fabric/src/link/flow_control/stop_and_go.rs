@@ -65,7 +65,7 @@ impl Control {
         queue: QueueId,
         symbol: u32,
     ) {
-        accounting.buffers[queue.index()].pausing = symbol == STOP;
+        accounting.set_pausing(queue, symbol == STOP);
         let now = ctx.now;
         if symbol == GO {
             let port = queue.port(links.priorities);
@@ -123,7 +123,7 @@ impl LinkControl for Control {
         now: Time,
     ) -> bool {
         let ingress = queue.other_end(here.priorities).index();
-        accounting.buffers[ingress].pausing && there.control.freed_at[ingress] <= now
+        accounting.buffers[ingress].is_pausing() && there.control.freed_at[ingress] <= now
     }
 }
 
