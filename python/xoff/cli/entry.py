@@ -12,11 +12,15 @@ import gc
 
 def main() -> int:
     """Load and run the command line, and return the exit status."""
+    was_enabled = gc.isenabled()
     gc.disable()
-    from xoff.cli.app import main as run
-
-    gc.freeze()
-    gc.enable()
-    # Python collects once more at its end, when all that is left goes anyway.
+    try:
+        from xoff.cli.app import main as run
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()
+    # Python collects once more at its end, when all that is left goes anyway; objects in cycles then go without their
+    # `__del__`, which Python does not promise either.
     atexit.register(gc.freeze)
     return run()

@@ -38,8 +38,8 @@ impl CutThrough {
         }))
     }
 
-    /// How long before its last bit a packet that starts now on `port`, which it takes for the time `whole`, counts as arrived; `next` gives the rate at which
-    /// the packet leaves the switch at the other end.
+    /// How long before its last bit a packet that starts now on `port` counts as arrived. `whole` is its time on the wire, and
+    /// `next` gives the rate at which it leaves the switch at the other end.
     #[inline(always)] // runs for every packet, with credits
     pub fn ahead(&self, port: PortId, size: u64, rate: Rate, whole: Time, next: impl Fn() -> Rate) -> Time {
         let header = select_unpredictable(size > self.header, self.header_times[port.index()], Time::NEVER);

@@ -118,6 +118,8 @@ impl Switches {
             hooked_kinds: if queue_hooks || links.wire_hooks || late || hooks.marks_acks {
                 ALL_KINDS
             } else {
+                // A detector that sees no empty queues relies on seeing each data packet that waits: where some are dropped from a
+                // queue, one of the conditions above holds.
                 let marks_passing = marking.detector.is_some_and(AnyDetector::sees_empty_queues);
                 u16::from(marks_passing) << Kind::Data as u8
                     | u16::from(net.signals.int == IntPath::Ack) << Kind::Ack as u8

@@ -42,7 +42,7 @@ pub struct Memory {
     used: u64,
     /// With at most so many bytes in the whole memory and without alarms, no queue is near a threshold.
     calm: u64,
-    /// Queues that pause their peer, and queues that use headroom of dynamic thresholds.
+    /// The number of queues that pause their peer, plus the number of those that use headroom of dynamic thresholds.
     alarms: u32,
     is_dynamic: bool,
     /// Zeros if thresholds are static.
@@ -53,7 +53,7 @@ impl Memory {
     /// The memory of a switch whose ingress queues have `headrooms` bytes of headroom in all, over `queues` pairs of
     /// port and priority. Without `capacity` it is unlimited.
     ///
-    /// [`Memory::keep_calm_with`] tells the memory of each of these pairs; before, [`Memory::is_calm`] knows of none.
+    /// [`Memory::keep_calm_with`] has to tell the memory of each of these pairs before [`Memory::is_calm`] is asked.
     pub fn new(flow_control: &FlowControl, capacity: Option<u64>, headrooms: u64, queues: u64) -> Self {
         let dynamic = match flow_control {
             FlowControl::Pfc(Pfc { alpha: Some(_), reserve, resume_offset, .. }) => Some(Dynamic {
@@ -77,10 +77,10 @@ impl Memory {
         }
     }
 
-    /// Lowers what the memory may hold in calm to what is far from the thresholds of a `queue`, whoever holds the bytes.
+    /// Lowers what the memory may hold in calm to what cannot reach the threshold of a `queue`, whoever holds the bytes.
     ///
-    /// If the memory holds u bytes, a queue holds at most u of them. That is below a dynamic threshold if u < a (S - u) with S
-    /// bytes to share and at most u of them taken, which is u (1 + a) < a S; in whole bytes, u + 1 at most.
+    /// If the memory holds u bytes, a queue holds at most u of them, and at most u of the S bytes to share are taken. The queue is
+    /// below a dynamic threshold, which is a (S - u) rounded down, if u + 1 <= a (S - u), that is u <= (a S - 1) / (1 + a).
     pub(super) fn keep_calm_with(&mut self, queue: &IngressQueue) {
         let calm = if self.is_dynamic {
             let (one, alpha) = (1u128 << 32, u128::from(queue.alpha));

@@ -206,7 +206,10 @@ impl Accounting {
     #[inline(always)] // runs for every packet
     pub fn lets_through(&self, node: NodeId, queue: QueueId, size: u64) -> bool {
         let memory = &self.memories[node.index()];
-        memory.is_calm(size) || memory.lets_through(&self.buffers[queue.index()], size)
+        let of_queue = || memory.lets_through(&self.buffers[queue.index()], size);
+        let is_calm = memory.is_calm(size);
+        debug_assert!(!is_calm || of_queue(), "in a calm memory each queue lets packets through");
+        is_calm || of_queue()
     }
 
     /// Whether an ingress queue is above the threshold at which its peer is paused.
