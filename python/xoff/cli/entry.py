@@ -1,7 +1,7 @@
 """The entry point of the command `xoff`.
 
 What the command line loads stays until the end, so the collector of garbage looks through none of it: neither while it
-is loaded nor at the exit. That makes a short run a fifth shorter.
+is loaded nor at the exit. That makes a short run an eighth shorter.
 """
 
 from __future__ import annotations

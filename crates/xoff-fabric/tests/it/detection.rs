@@ -194,9 +194,10 @@ fn packets_that_find_no_queue_pass_detectors_too() {
     assert!((42..=46).contains(&late.len()) && late[late.len() - 1] <= Time(40_823_600), "{late:?}");
 }
 
-/// Hosts 0 and 2 send to host 1 of the same switch from 300 us on, six frames each and twice the rate of its port. With `before`, they have done so at the
-/// beginning, while host 1 sent to host 0: then ACKs of a data class waited between the data for the port's credits. A buffer of 20,000 B
-/// and an update each 20 us make an eighth of the link's rate. FECN counts all that a lack of credits has delayed.
+/// When packets are marked at the port to host 1 of a switch, to which hosts 0 and 2 send six frames each from 300 us on, at twice the
+/// port's rate. With `before`, they have sent more at the beginning, while host 1 sent to host 0: then ACKs of a data class waited between the
+/// data for the port's credits. A buffer of 20,000 B and an update each 20 us make 8 Gbps, of a link of 100 Gbps. FECN counts all that a lack
+/// of credits has delayed.
 fn after_acks_have_waited(before: bool) -> Vec<Time> {
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_ns(100));
     let cbfc = Cbfc {

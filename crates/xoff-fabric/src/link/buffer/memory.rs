@@ -49,6 +49,8 @@ pub struct Memory {
     dynamic: Dynamic,
 }
 
+const _: () = assert!(size_of::<Memory>() == 64, "one cache line");
+
 impl Memory {
     /// The memory of a switch whose ingress queues have `headrooms` bytes of headroom in all, over `queues` pairs of
     /// port and priority. Without `capacity` it is unlimited.
