@@ -46,6 +46,8 @@ pub struct FaultPlan {
     down: Vec<Outages>,
     /// By link that loses frames: the faults.
     lossy: BTreeMap<u32, Vec<u32>>,
+    /// By link whose rate changes: the faults.
+    slow: BTreeMap<u32, Vec<u32>>,
     /// By host that stops: when.
     stopped: BTreeMap<NodeId, Outages>,
     /// By time, then node.
@@ -60,8 +62,7 @@ impl FaultPlan {
         faults.sort_by_key(|fault| (fault.from, fault.event));
         let mut plan =
             FaultPlan { down: vec![Outages::default(); topology.links.len()], ..FaultPlan::default() };
-        let (mut slow, mut receivers) =
-            (BTreeMap::<u32, Vec<u32>>::new(), BTreeMap::<NodeId, Vec<u32>>::new());
+        let mut receivers = BTreeMap::<NodeId, Vec<u32>>::new();
         for (number, fault) in (0u32..).zip(&faults) {
             let outage = Outage { from: fault.from, until: fault.until, fault: number };
             match fault.what {
@@ -72,7 +73,7 @@ impl FaultPlan {
                         .filter(|(link, _)| link.a == node || link.b == node)
                         .for_each(|(_, down)| down.add(outage));
                 }
-                Broken::Rate { link, .. } => slow.entry(link).or_default().push(number),
+                Broken::Rate { link, .. } => plan.slow.entry(link).or_default().push(number),
                 Broken::Frames { link, .. } => plan.lossy.entry(link).or_default().push(number),
                 Broken::PauseStorm { port, .. } => {
                     let node = topology.node_of(port);
@@ -99,36 +100,47 @@ impl FaultPlan {
         for (&host, faults) in &receivers {
             plan.hold_up(host, faults);
         }
-        for (&link, slow) in &slow {
-            plan.slow_down(topology, link, slow);
-        }
+        let links: Vec<u32> = plan.slow.keys().copied().collect();
+        links.into_iter().for_each(|link| plan.slow_down(topology, link));
         plan.steps.retain(|step| step.at < Time::NEVER);
         // Stable: a node's acts of one time come in the order in which they were made.
         plan.steps.sort_by_key(|step| (step.at, step.node));
         plan
     }
 
-    /// The steps of a link whose rate changes: at each time it has the lowest rate of the faults in force.
-    fn slow_down(&mut self, topology: &Topology, link: u32, slow: &[u32]) {
-        let spans = || slow.iter().map(|&number| &self.faults[number as usize]);
-        let mut times: Vec<Time> = spans().flat_map(|fault| [fault.from, fault.until]).collect();
+    /// The faults that change the rate of a link.
+    fn slow(&self, link: u32) -> impl Iterator<Item = &Fault> {
+        self.slow.get(&link).into_iter().flatten().map(|&number| &self.faults[number as usize])
+    }
+
+    /// The steps of a link whose rate changes.
+    fn slow_down(&mut self, topology: &Topology, link: u32) {
+        let mut times: Vec<Time> = self.slow(link).flat_map(|fault| [fault.from, fault.until]).collect();
         times.sort_unstable();
         times.dedup();
         let mut steps = Vec::new();
         for at in times {
-            let in_force = spans().filter(|fault| fault.from <= at && at < fault.until);
-            let rates = in_force.filter_map(|fault| match fault.what {
-                Broken::Rate { rate, .. } => Some(rate),
-                _ => None,
-            });
-            let lowest = rates.min();
             for port in PortId::of_link(link as usize) {
-                let nominal = topology.rate(port);
-                let rate = lowest.map_or(nominal, |rate| rate.min(nominal));
+                let rate = self.rate(topology, port, at);
                 steps.push(Step { at, node: topology.node_of(port), act: Act::Rate(port, rate) });
             }
         }
         self.steps.append(&mut steps);
+    }
+
+    /// Whether the rate of any link changes.
+    pub(crate) fn changes_rates(&self) -> bool {
+        !self.slow.is_empty()
+    }
+
+    /// The rate of a port's link at a time: the lowest of the faults in force, but no more than the link's own.
+    pub(crate) fn rate(&self, topology: &Topology, port: PortId, at: Time) -> Rate {
+        let in_force = self.slow(port.link() as u32).filter(|fault| fault.from <= at && at < fault.until);
+        let rates = in_force.filter_map(|fault| match fault.what {
+            Broken::Rate { rate, .. } => Some(rate),
+            _ => None,
+        });
+        rates.fold(topology.rate(port), Rate::min)
     }
 
     /// The steps of a host whose receiver stops or is slow: at each time it has stopped if any fault in force says so, and has

@@ -48,7 +48,7 @@ impl<C: LinkControl> Links<C> {
         // The lead of cut-through is in `arrival` already, and the next link may be another one.
         let port = &self.ports[port_id.index()];
         let last_bit = port.busy_until - port.gap + port.delay;
-        last_bit - self.cut_through_lead(ctx, port_id, id, frame, last_bit)
+        self.counts_as_arrived(ctx, port_id, id, frame, last_bit)
     }
 
     /// Why a frame that has just begun on the wire of a port will not arrive; `None` if it arrives.

@@ -142,7 +142,7 @@ impl<C: LinkControl> Links<C> {
             Scheduling::Weighted => vec![VlArbiter::new(&net.settings.switch); ports as usize],
             Scheduling::RoundRobin | Scheduling::Strict => Vec::new(),
         };
-        let cut_through = CutThrough::new(topology, &net.settings);
+        let cut_through = CutThrough::new(net);
         let llr = Llr::new(net);
         let ready_events = quirks.ready_events() || llr.is_some();
         let carried = CarriedLoads::new(net);

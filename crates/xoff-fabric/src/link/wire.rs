@@ -27,7 +27,7 @@ impl<C: LinkControl> Links<C> {
                 let queue = self.queue_id(port_id, class);
                 C::on_sent(self, ctx, queue, size);
             }
-            arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame, arrival);
+            arrival = self.counts_as_arrived(ctx, port_id, id, frame, arrival);
         }
         if self.wire_hooks {
             if self.only_ends {
@@ -49,9 +49,10 @@ impl<C: LinkControl> Links<C> {
         ctx.events.arrive(&mut ctx.packets, place, arrival, id);
     }
 
-    /// How long before its last bit, which arrives at time `last_bit`, a packet that has just begun on a wire counts as arrived.
+    /// When a packet that has just begun on a wire counts as arrived: with its last bit, at time `last_bit`, or earlier if it cuts
+    /// through the switch at the other end.
     #[inline(always)] // runs for every packet, with credits
-    pub(super) fn cut_through_lead(
+    pub(super) fn counts_as_arrived(
         &self,
         ctx: &Ctx,
         port_id: PortId,
@@ -59,13 +60,13 @@ impl<C: LinkControl> Links<C> {
         frame: Frame,
         last_bit: Time,
     ) -> Time {
-        let Some(cut_through) = &self.cut_through else { return Time::ZERO };
+        let Some(cut_through) = &self.cut_through else { return last_bit };
         if frame.class == MAC_CONTROL {
-            return Time::ZERO;
+            return last_bit;
         }
         let port = &self.ports[port_id.index()];
-        let next = || ctx.net.next_rate(&ctx.packets[id], port_id);
-        cut_through.ahead(port_id, frame.size(), port.rate, last_bit - port.delay - ctx.now, next)
+        let next = || ctx.net.next_rate(&ctx.packets[id], port_id, ctx.now);
+        cut_through.arrival(ctx.now, (port_id, port), frame.size(), last_bit, next)
     }
 
     /// Runs everything that a packet on the wire needs only in some runs: arbiters, cut-through, queues to carry, probes, faults, and
@@ -96,7 +97,7 @@ impl<C: LinkControl> Links<C> {
             return None;
         }
         if !C::HAS_CREDITS {
-            arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame, arrival);
+            arrival = self.counts_as_arrived(ctx, port_id, id, frame, arrival);
         }
         if let Some(carried) = &self.carried {
             carried.write(self.ports[port_id.index()].node, &self.ports, &mut ctx.packets, id);

@@ -218,6 +218,21 @@ fn a_slower_link_takes_longer_from_the_next_frame_on() {
 }
 
 #[test]
+fn a_packet_that_cuts_through_does_not_leave_a_slower_link_before_it_has_come() {
+    // All links have 100 Gbps, but s0 - s1 has 25 Gbps. A packet of 1,000 B cuts through s0 after 64 B, 5.12 ns: the next link is
+    // slower. There it takes 320 ns, and s1 holds it until 240 ns have passed, so that its 80 ns on the faster link end with its
+    // last bit: it is at h1 after 5.12 + 240 + 80 + 3 x 1,000 ns. Its ACK, no longer than the header, takes 1,004, 1,016 and 1,004 ns.
+    let mut settings = round();
+    settings.flow_control = FlowControl::Credit(LinkCredits::default());
+    let slow = Broken::Rate { link: 2, rate: Rate::from_gbps(25) };
+    let faults = vec![fault(slow, Time::ZERO, Time::NEVER)];
+    let net = network(line(), settings, vec![flow(0, 1, 952)], faults, Convergence::None);
+    let (sim, _) = run(net, None);
+    let expected = Time(5_120 + 1_000 * (240 + 80 + 3_000 + 1_004 + 1_016 + 1_004));
+    assert_eq!(sim.records().flows[0].fct, Some(expected));
+}
+
+#[test]
 fn go_back_n_loses_a_round_trip_with_each_lost_packet() {
     // A packet that is lost on h0's link is asked for by the next packet, 80 ns behind it, and goes again D = 80 + 6,252 ns after
     // its first try, as do all behind it. NACKs at least D - 40 ns apart: one a loss. With a share p lost, N packets meet

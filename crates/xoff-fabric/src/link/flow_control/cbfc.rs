@@ -186,10 +186,9 @@ impl LinkControl for Cbfc {
         // Frees the places of packets that have left since the last look.
         for &egress in &control.ports[control.first[node] as usize..control.first[node + 1] as usize] {
             // The last data packet has left the buffer by now, even if the wire has since taken a control packet.
-            if control.leaving[egress.index()].at <= ctx.now {
-                let left = std::mem::take(&mut control.leaving[egress.index()]);
-                control.credits.receiving[left.queue.index()].free(left.credits.into());
-            }
+            let leaving = &mut control.leaving[egress.index()];
+            let left = if leaving.at <= ctx.now { std::mem::take(&mut leaving.credits) } else { 0 };
+            control.credits.receiving[leaving.queue.index()].free(left.into());
         }
         ctx.packets[id].seq = control.credits.receiving[queue.index()].message(control.params.counters);
         ctx.probes.on_control_frame(ctx.now, port, Kind::CreditUpdate);
