@@ -86,9 +86,18 @@ impl FutureEvents {
     #[inline]
     pub fn push(&mut self, entity: u32, time: Time, key: u32, arg: u32) {
         match self {
+            FutureEvents::ByEntity(all) => all.entities.push(entity, Event { time, key, arg }),
+            _ => self.push_joint(time, key, arg),
+        }
+    }
+
+    /// Adds an event to a joint queue. The code of events by entity, which it is kept out of, asks one question about the kind of queue.
+    #[inline(never)]
+    fn push_joint(&mut self, time: Time, key: u32, arg: u32) {
+        match self {
             FutureEvents::Joint(queue) => queue.push(time, key, arg),
             FutureEvents::Scheduled(queue) => queue.push(time, key, arg),
-            FutureEvents::ByEntity(all) => all.entities.push(entity, Event { time, key, arg }),
+            FutureEvents::ByEntity(_) => {}
         }
     }
 
@@ -106,9 +115,8 @@ impl FutureEvents {
     #[inline(always)] // runs for every packet
     pub fn arrive(&mut self, links: &mut impl ArrivalLinks, slot: u32, time: Time, arg: u32) {
         match self {
-            FutureEvents::Joint(queue) => queue.push(time, slot, arg),
-            FutureEvents::Scheduled(queue) => queue.push(time, slot, arg),
             FutureEvents::ByEntity(all) => all.entities.arrive(links, slot, time, arg),
+            _ => self.push_joint(time, slot, arg),
         }
     }
 
@@ -116,9 +124,8 @@ impl FutureEvents {
     /// `key` must therefore be greater than the keys of the others.
     pub fn push_common(&mut self, time: Time, key: u32) {
         match self {
-            FutureEvents::Joint(queue) => queue.push(time, key, 0),
-            FutureEvents::Scheduled(queue) => queue.push(time, key, 0),
             FutureEvents::ByEntity(all) => all.common.push(Reverse(Event { time, key, arg: 0 })),
+            _ => self.push_joint(time, key, 0),
         }
     }
 
@@ -126,9 +133,8 @@ impl FutureEvents {
     /// is an event with argument 0; by entity, [`Self::take_start`] takes it.
     pub fn push_start(&mut self, time: Time, key: u32) {
         match self {
-            FutureEvents::Joint(queue) => queue.push(time, key, 0),
-            FutureEvents::Scheduled(queue) => queue.push(time, key, 0),
             FutureEvents::ByEntity(all) => all.start = Some((time, key)),
+            _ => self.push_joint(time, key, 0),
         }
     }
 

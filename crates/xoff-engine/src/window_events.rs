@@ -66,8 +66,14 @@ impl WindowEvents {
     fn insert_other(&mut self, rank: u128) {
         let later = rank.max(self.first);
         self.first = rank.min(self.first);
-        let place = self.others.iter().rposition(|&other| other >= later).map_or(0, |at| at + 1);
-        self.others.insert(place, later);
+        // Mostly few events come before it, and they are the last of the list.
+        let mut place = self.others.len();
+        self.others.push(later);
+        while place > 0 && self.others[place - 1] < later {
+            self.others[place] = self.others[place - 1];
+            place -= 1;
+        }
+        self.others[place] = later;
     }
 
     /// Takes the next event. The list must not be empty.

@@ -161,6 +161,9 @@ impl QueueId {
     /// The queue of the same priority at the other end of the link.
     #[inline]
     pub const fn other_end(self, priorities: usize) -> QueueId {
+        if priorities == 1 {
+            return QueueId(PortId(self.0).peer().0);
+        }
         QueueId::new(self.port(priorities).peer(), self.priority(priorities), priorities)
     }
 }

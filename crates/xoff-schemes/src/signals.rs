@@ -67,6 +67,8 @@ pub struct Signals {
     pub credits: Option<CreditPackets>,
     /// Whether ACKs matter to the reaction point (schemes that react to CNPs alone say no, which saves work).
     pub acks: bool,
+    /// An ACK without a mark changes nothing at the reaction point, which need not be told of it: that saves work, too.
+    pub marked_acks_only: bool,
 }
 
 /// Bytes of the INT header that precedes the per-hop records: hop count and path id (HPCC, section 4.1).

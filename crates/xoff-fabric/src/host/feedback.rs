@@ -2,7 +2,7 @@
 
 use xoff_engine::Time;
 use xoff_schemes::int::IntStack;
-use xoff_schemes::{Ack, Cnp, IntPath, ReactionPoint};
+use xoff_schemes::{Ack, Cnp, IntPath, Mark, ReactionPoint, Signals};
 
 use super::Hosts;
 use super::nic::NicScheduler;
@@ -46,6 +46,12 @@ pub(super) fn ack_of<'a>(
     }
 }
 
+/// Whether a scheme with `signals` is told of an ACK that brings a mark back, or none.
+#[inline(always)] // runs for every ACK
+pub(super) fn matters(signals: &Signals, mark: Mark) -> bool {
+    signals.acks && (mark != Mark::None || !signals.marked_acks_only)
+}
+
 impl<N: NicScheduler> Hosts<N> {
     /// An ACK, NACK, CNP or CNM has arrived at its connection's source.
     #[inline(always)] // runs for every packet
@@ -74,7 +80,7 @@ impl<N: NicScheduler> Hosts<N> {
                 }
                 // A connection with more messages to come learns from each ACK.
                 let learns = N::DONE_AFTER_REACTION || !done || ctx.net.connections.is_shared(connection);
-                if learns && ctx.net.signals.acks {
+                if learns && matters(&ctx.net.signals, packet.mark) {
                     let next = (sender.stream.snd_nxt, sender.stream.next_packet);
                     let now = (ctx.now, sender.reaction.clock(ctx.now));
                     let ack = ack_of(&ctx.packets, &ctx.net, id, now, newly_acked, next);
@@ -102,7 +108,7 @@ impl<N: NicScheduler> Hosts<N> {
                 if sender.is_idle() {
                     return self.connection_done(ctx, links, connection, id);
                 }
-                if sender.selective.is_some() && ctx.net.signals.acks {
+                if sender.selective.is_some() && matters(&ctx.net.signals, packet.mark) {
                     // The receiver took the packet: for the reaction point, this NACK is an ACK.
                     let next = (sender.stream.snd_nxt, sender.stream.next_packet);
                     let now = (ctx.now, sender.reaction.clock(ctx.now));

@@ -100,7 +100,9 @@ impl<N: NicScheduler> Hosts<N> {
             Kind::Rts => self.request_arrival(ctx, links, ingress, id),
             Kind::Pfc | Kind::CreditUpdate => {
                 C::on_frame(links, ctx, ingress, id);
-                self.settle(ctx, links);
+                if !links.effects.is_empty() {
+                    self.settle(ctx, links);
+                }
             }
             _ => self.feedback(ctx, links, id),
         }

@@ -8,7 +8,7 @@ use xoff_engine::{Rate, Time};
 use xoff_schemes::{AnyReaction, Cnp, ReactionPoint, Sent, SlEnv};
 
 use super::Hosts;
-use super::feedback::ack_of;
+use super::feedback::{ack_of, matters};
 use super::nic::{NicId, NicScheduler};
 use crate::ctx::Ctx;
 use crate::ids::NodeId;
@@ -156,7 +156,7 @@ impl<N: NicScheduler> Hosts<N> {
         let shared = &mut shared.of[nic as usize][usize::from(flow.priority)];
         shared.advance(now);
         match packet.kind {
-            Kind::Ack if ctx.net.signals.acks => {
+            Kind::Ack if matters(&ctx.net.signals, packet.mark) => {
                 let stream = self.senders[connection.index()].as_deref().map(|sender| sender.stream);
                 let acked = stream.map_or(packet.seq, |s| s.snd_una);
                 let next = stream.map_or((packet.seq, packet.number.wrapping_add(1)), |s| {

@@ -4,40 +4,32 @@
 //! link than it arrived by is held until its last bit arrives in time for the faster link. If its output is taken, the
 //! whole packet waits in the switch. A packet for the switch itself or for a host arrives with its last bit.
 
+use std::hint::select_unpredictable;
+
 use xoff_engine::{Rate, Time};
 
 use super::port::Port;
-use crate::ids::PortId;
 use crate::network::{Network, lead, uniform};
-use crate::path::topology::NodeKind;
 
 /// Longer than any frame takes, and short enough to be added to any time of a run.
 const WHOLE: Time = Time(Time::NEVER.0 / 4);
 
-/// The ports of a run whose packets cut through the next switch.
+/// Cut-through at the switches of a run.
 pub(crate) struct CutThrough {
     header: u64,
-    /// By port: time of the header on its wire; [`WHOLE`] if a host is at the other end.
-    header_times: Vec<Time>,
-    /// All ports have one rate, during the whole run.
-    uniform: bool,
+    /// Time of the header on any wire; `None` if links have several rates, at one time or another.
+    header_time: Option<Time>,
 }
 
 impl CutThrough {
-    /// The header times of a network's ports; `None` if switches store and forward.
-    pub fn new(net: &Network) -> Option<Box<CutThrough>> {
+    /// The cut-through of a network's switches; `None` if they store and forward.
+    pub fn new(net: &Network) -> Option<CutThrough> {
         let (topology, settings) = (&net.topology, &net.settings);
         let header = settings.switch.cut_through(&settings.flow_control)?;
-        let of_port = |port: PortId| {
-            let to = topology.node_of(port.peer());
-            let switch = topology.nodes[to.index()].kind == NodeKind::Switch;
-            if switch { topology.rate(port).serialization(header) } else { WHOLE }
-        };
-        Some(Box::new(CutThrough {
-            header,
-            header_times: topology.port_ids().map(of_port).collect(),
-            uniform: uniform(topology) && net.faults.as_ref().is_none_or(|plan| !plan.changes_rates()),
-        }))
+        let changes = net.faults.as_ref().is_some_and(|plan| plan.changes_rates());
+        let rate = topology.port_ids().next().map(|port| topology.rate(port));
+        let rate = rate.filter(|_| uniform(topology) && !changes);
+        Some(CutThrough { header, header_time: rate.map(|rate| rate.serialization(header)) })
     }
 
     /// When a packet of `size` bytes that starts `now` on a port counts as arrived, if its last bit arrives at `last_bit`. `next`
@@ -46,26 +38,23 @@ impl CutThrough {
     pub fn arrival(
         &self,
         now: Time,
-        (id, port): (PortId, &Port),
+        port: &Port,
         size: u64,
         last_bit: Time,
         next: impl FnOnce() -> Rate,
     ) -> Time {
-        let lead = if self.uniform {
-            self.header_times[id.index()]
-        } else {
-            self.lead_between(id, port.rate, size, next)
+        let lead = match self.header_time {
+            // Links to hosts and to switches come unpredictably.
+            Some(header) => select_unpredictable(port.to_switch, header, WHOLE),
+            None => self.lead_between(port, size, next),
         };
         // A packet no longer than the header arrives with its last bit, which comes no later than a header's.
         last_bit.min(now + port.delay + lead)
     }
 
-    /// How long after its start on a port of a rate a packet may go on at the other end, where the next link may have another rate.
+    /// How long after its start on a port a packet may go on at the other end, where the next link may have another rate.
     #[inline(never)]
-    fn lead_between(&self, id: PortId, rate: Rate, size: u64, next: impl FnOnce() -> Rate) -> Time {
-        match self.header_times[id.index()] {
-            WHOLE => WHOLE,
-            _ => lead(Some(self.header), size, rate, next()),
-        }
+    fn lead_between(&self, port: &Port, size: u64, next: impl FnOnce() -> Rate) -> Time {
+        if port.to_switch { lead(Some(self.header), size, port.rate, next()) } else { WHOLE }
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct Links<C> {
     /// By port: arbitration among priorities by weights; empty if scheduling has no weights.
     arbiters: Vec<VlArbiter>,
     /// `None` if switches store and forward.
-    cut_through: Option<Box<CutThrough>>,
+    cut_through: Option<CutThrough>,
     /// Queues that packets carry; `None` unless routing wants them.
     pub carried: Option<Box<CarriedLoads>>,
     /// Number of queues of a port.
@@ -133,7 +133,8 @@ impl<C: LinkControl> Links<C> {
             let code = PackedRecord::speed_code(rate).unwrap_or(0);
             let stays = owned(node) == owned(topology.node_of(port.peer()));
             let arrivals = if stays { slot(port.peer(), arrival_key(net, port.peer())) } else { AWAY };
-            Port::new(node, rate, delay, arrivals, code).with_wire(net.wire.gap, quirks.clock)
+            let to_switch = !net.is_host(topology.node_of(port.peer()));
+            Port::new(node, rate, delay, arrivals, code).with_wire(net.wire.gap, quirks.clock, to_switch)
         };
         let ports = topology.ports();
         let priorities = usize::from(net.settings.switch.priorities);

@@ -46,10 +46,12 @@ pub struct Port {
     pub turn: u8,
     /// INT's code of the rate.
     pub speed_code: u8,
-    /// How times on the wire are computed if a byte's time is not a whole number of picoseconds.
-    clock: Clock,
+    /// A switch is at the other end.
+    pub to_switch: bool,
     /// The node that the port belongs to.
     pub node: NodeId,
+    /// How times on the wire are computed if a byte's time is not a whole number of picoseconds.
+    clock: Clock,
     /// Line rate.
     pub rate: Rate,
     /// Maximum of bytes queued so far.
@@ -81,6 +83,7 @@ impl Port {
             armed: false,
             turn: 0,
             speed_code,
+            to_switch: false,
             clock: Clock::Exact,
             rate,
             tx_packets: 0,
@@ -90,10 +93,10 @@ impl Port {
         }
     }
 
-    /// With `bytes` of gap after each frame, and times reckoned by `clock`.
-    pub fn with_wire(self, bytes: u64, clock: Clock) -> Self {
+    /// With `bytes` of gap after each frame, times reckoned by `clock`, and a switch at the other end if the wire leads `to_switch`.
+    pub fn with_wire(self, bytes: u64, clock: Clock, to_switch: bool) -> Self {
         let ps_per_byte = if clock == Clock::Exact { self.ps_per_byte } else { 0 };
-        Port { gap: clock.serialization(self.rate, bytes), clock, ps_per_byte, ..self }
+        Port { gap: clock.serialization(self.rate, bytes), clock, ps_per_byte, to_switch, ..self }
     }
 
     /// Gives the link another rate, for frames that begin from now on.
@@ -230,7 +233,7 @@ mod tests {
     #[test]
     fn what_every_packet_needs_is_one_cache_line() {
         use std::mem::offset_of;
-        assert_eq!((offset_of!(Port, clock), size_of::<Port>()), (63, 128));
+        assert_eq!((offset_of!(Port, to_switch), size_of::<Port>()), (63, 128));
     }
 
     #[test]
@@ -276,7 +279,7 @@ mod tests {
         assert_eq!([0, 1, 60_000, 90_000].map(|now| bits(&p, now)), [0.0, 0.1, 6000.0, 8000.0]);
         assert_eq!([60_000, 60_079, 90_000].map(|now| p.sent_by(Time(now))), [750, 750, 1000]);
         // With a gap of 20 B the wire is taken until 81.6 ns, and the frame has left at 80 ns.
-        let mut p = port().with_wire(20, Clock::Exact);
+        let mut p = port().with_wire(20, Clock::Exact, false);
         p.start(Time::ZERO, 1000);
         assert_eq!([60_000, 80_000].map(|now| bits(&p, now)), [6000.0, 8000.0]);
         assert_eq!([60_000, 80_000].map(|now| p.sent_by(Time(now))), [750, 1000]);

@@ -40,6 +40,15 @@ impl<C: LinkControl> Links<C> {
         self.schedule_arrival(ctx, port_id, arrival, place, id);
     }
 
+    /// Whether a frame of flow control may go onto the wire of its port without its node, which would do nothing else: the port of
+    /// a switch is quiet, and nobody follows or numbers frames.
+    #[inline]
+    pub(super) fn sends_own_at_once(&self, ctx: &Ctx, port_id: PortId) -> bool {
+        let port = &self.ports[port_id.index()];
+        let is_followed = self.wire_hooks || ctx.net.settings.quirks.marking_stream.is_some();
+        port.is_quiet(ctx.now) && !is_followed && !ctx.net.is_host(port.node)
+    }
+
     /// Schedules the arrival of a packet that is on the wire.
     #[inline(always)] // runs for every packet
     pub fn schedule_arrival(&mut self, ctx: &mut Ctx, port: PortId, arrival: Time, place: u32, id: PacketId) {
@@ -66,7 +75,7 @@ impl<C: LinkControl> Links<C> {
         }
         let port = &self.ports[port_id.index()];
         let next = || ctx.net.next_rate(&ctx.packets[id], port_id, ctx.now);
-        cut_through.arrival(ctx.now, (port_id, port), frame.size(), last_bit, next)
+        cut_through.arrival(ctx.now, port, frame.size(), last_bit, next)
     }
 
     /// Runs everything that a packet on the wire needs only in some runs: arbiters, cut-through, queues to carry, probes, faults, and

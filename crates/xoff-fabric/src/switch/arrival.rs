@@ -260,7 +260,9 @@ impl Switches {
         id: PacketId,
     ) {
         C::on_frame(links, ctx, ingress, id);
-        self.settle(ctx, links);
+        if !links.effects.is_empty() {
+            self.settle(ctx, links);
+        }
     }
 
     /// Ends the run for lack of room, or counts the loss if loss is allowed.

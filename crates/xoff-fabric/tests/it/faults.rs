@@ -222,14 +222,20 @@ fn a_packet_that_cuts_through_does_not_leave_a_slower_link_before_it_has_come() 
     // All links have 100 Gbps, but s0 - s1 has 25 Gbps. A packet of 1,000 B cuts through s0 after 64 B, 5.12 ns: the next link is
     // slower. There it takes 320 ns, and s1 holds it until 240 ns have passed, so that its 80 ns on the faster link end with its
     // last bit: it is at h1 after 5.12 + 240 + 80 + 3 x 1,000 ns. Its ACK, no longer than the header, takes 1,004, 1,016 and 1,004 ns.
-    let mut settings = round();
-    settings.flow_control = FlowControl::Credit(LinkCredits::default());
-    let slow = Broken::Rate { link: 2, rate: Rate::from_gbps(25) };
-    let faults = vec![fault(slow, Time::ZERO, Time::NEVER)];
-    let net = network(line(), settings, vec![flow(0, 1, 952)], faults, Convergence::None);
-    let (sim, _) = run(net, None);
-    let expected = Time(5_120 + 1_000 * (240 + 80 + 3_000 + 1_004 + 1_016 + 1_004));
-    assert_eq!(sim.records().flows[0].fct, Some(expected));
+    // If the link s1 - h1 is as slow, the packet goes on after its header, 20.48 ns, takes 320 ns, and the ACK twice 1,016 ns.
+    let cases = [
+        (vec![2], 5_120 + 1_000 * (240 + 80 + 3_000 + 1_004 + 1_016 + 1_004)),
+        (vec![2, 1], 5_120 + 20_480 + 1_000 * (320 + 3_000 + 1_016 + 1_016 + 1_004)),
+    ];
+    for (links, expected) in cases {
+        let mut settings = round();
+        settings.flow_control = FlowControl::Credit(LinkCredits::default());
+        let slow = |&link: &u32| Broken::Rate { link, rate: Rate::from_gbps(25) };
+        let faults = links.iter().map(|link| fault(slow(link), Time::ZERO, Time::NEVER)).collect();
+        let net = network(line(), settings, vec![flow(0, 1, 952)], faults, Convergence::None);
+        let (sim, _) = run(net, None);
+        assert_eq!(sim.records().flows[0].fct, Some(Time(expected)), "{links:?}");
+    }
 }
 
 #[test]

@@ -259,7 +259,8 @@ impl Scheme for IbCc {
     }
 
     fn signals(&self) -> Signals {
-        Signals { ecn: true, acks: self.becn == Becn::Ack, ..Signals::default() }
+        let acks = self.becn == Becn::Ack;
+        Signals { ecn: true, acks, marked_acks_only: acks, ..Signals::default() }
     }
     fn reaction(&self, env: &FlowEnv) -> Sender {
         let settings = self.settings();

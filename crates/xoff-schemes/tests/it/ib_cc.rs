@@ -235,6 +235,22 @@ fn a_service_level_has_one_index_for_all_its_flows() {
 }
 
 #[test]
+fn an_ack_without_a_mark_changes_nothing() {
+    // It says so, and need not be told of such ACKs. A BECN at 1 us raises the index to 1, and the timer ends 153.6 us later; an ACK
+    // without BECN changes neither, not even after that time, which is the timer's own.
+    let params = IbCc::default();
+    assert!(params.signals().acks && params.signals().marked_acks_only);
+    let mut sender = sender(&params);
+    sender.on_ack(&ack(us(1), Mark::Ce));
+    let state = |sender: &Sender| (sender.ccti(), sender.rate(), sender.window(), sender.next_timer());
+    let before = state(&sender);
+    assert_eq!((before.0, before.3), (1, Time::from_ns(154_600)));
+    sender.on_ack(&ack(us(100), Mark::None));
+    sender.on_ack(&ack(us(200), Mark::None));
+    assert_eq!(state(&sender), before);
+}
+
+#[test]
 fn a_becn_comes_with_an_ack_or_as_a_cnp_for_each_marked_packet() {
     let arrival = |mark| Arrival { now: us(1), payload: 1_456, frame: 1_518, mark, credit: 0 };
     let cnp = |mark| Cnp { mark, rate: None };

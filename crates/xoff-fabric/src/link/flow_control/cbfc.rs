@@ -37,6 +37,7 @@ pub(crate) struct Cbfc {
 
 impl Cbfc {
     /// Sends updates of a port for all virtual lanes, except those for which one waits.
+    #[inline]
     fn send_updates(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId) {
         for priority in 0..links.priorities as u8 {
             let queue = QueueId::new(port, priority, links.priorities);
@@ -44,7 +45,13 @@ impl Cbfc {
                 continue;
             }
             let update = Packet::credit_update(port, priority, ctx.net.wire.update, ctx.now);
-            links.effects.push(Effect::Send(port, ctx.packets.insert(update)));
+            let (frame, id) = (update.frame(), ctx.packets.insert(update));
+            if links.sends_own_at_once(ctx, port) {
+                Self::on_frame_sent(links, ctx, port, id);
+                links.put_on_wire(ctx, port, id, frame);
+            } else {
+                links.effects.push(Effect::Send(port, id));
+            }
         }
     }
 
