@@ -46,8 +46,8 @@ pub struct FaultPlan {
     down: Vec<Outages>,
     /// By link that loses frames: the faults.
     lossy: BTreeMap<u32, Vec<u32>>,
-    /// By link whose rate changes: the faults.
-    slow: BTreeMap<u32, Vec<u32>>,
+    /// By link whose rate changes: the times at which it does so, each with the lowest rate of the faults in force from then on.
+    slow: BTreeMap<u32, Vec<(Time, Option<Rate>)>>,
     /// By host that stops: when.
     stopped: BTreeMap<NodeId, Outages>,
     /// By time, then node.
@@ -62,7 +62,8 @@ impl FaultPlan {
         faults.sort_by_key(|fault| (fault.from, fault.event));
         let mut plan =
             FaultPlan { down: vec![Outages::default(); topology.links.len()], ..FaultPlan::default() };
-        let mut receivers = BTreeMap::<NodeId, Vec<u32>>::new();
+        let (mut slow, mut receivers) =
+            (BTreeMap::<u32, Vec<(Time, Time, Rate)>>::new(), BTreeMap::<NodeId, Vec<u32>>::new());
         for (number, fault) in (0u32..).zip(&faults) {
             let outage = Outage { from: fault.from, until: fault.until, fault: number };
             match fault.what {
@@ -73,7 +74,9 @@ impl FaultPlan {
                         .filter(|(link, _)| link.a == node || link.b == node)
                         .for_each(|(_, down)| down.add(outage));
                 }
-                Broken::Rate { link, .. } => plan.slow.entry(link).or_default().push(number),
+                Broken::Rate { link, rate } => {
+                    slow.entry(link).or_default().push((fault.from, fault.until, rate));
+                }
                 Broken::Frames { link, .. } => plan.lossy.entry(link).or_default().push(number),
                 Broken::PauseStorm { port, .. } => {
                     let node = topology.node_of(port);
@@ -100,32 +103,41 @@ impl FaultPlan {
         for (&host, faults) in &receivers {
             plan.hold_up(host, faults);
         }
-        let links: Vec<u32> = plan.slow.keys().copied().collect();
-        links.into_iter().for_each(|link| plan.slow_down(topology, link));
+        for (link, slow) in slow {
+            plan.slow_down(topology, link, &slow);
+        }
         plan.steps.retain(|step| step.at < Time::NEVER);
         // Stable: a node's acts of one time come in the order in which they were made.
         plan.steps.sort_by_key(|step| (step.at, step.node));
         plan
     }
 
-    /// The faults that change the rate of a link.
-    fn slow(&self, link: u32) -> impl Iterator<Item = &Fault> {
-        self.slow.get(&link).into_iter().flatten().map(|&number| &self.faults[number as usize])
-    }
-
-    /// The steps of a link whose rate changes.
-    fn slow_down(&mut self, topology: &Topology, link: u32) {
-        let mut times: Vec<Time> = self.slow(link).flat_map(|fault| [fault.from, fault.until]).collect();
-        times.sort_unstable();
-        times.dedup();
-        let mut steps = Vec::new();
+    /// Lets a link have a rate from one time to another, several times, and makes the steps of its two ports.
+    fn slow_down(&mut self, topology: &Topology, link: u32, slow: &[(Time, Time, Rate)]) {
+        let mut bounds: Vec<(Time, Rate, bool)> =
+            slow.iter().flat_map(|&(from, until, rate)| [(from, rate, true), (until, rate, false)]).collect();
+        bounds.sort_unstable();
+        // By rate: the faults in force that end later than they begin.
+        let mut in_force = BTreeMap::<Rate, i64>::new();
+        let mut changes = Vec::new();
+        for at in bounds.chunk_by(|a, b| a.0 == b.0) {
+            for &(_, rate, begins) in at {
+                let count = in_force.entry(rate).or_default();
+                *count += if begins { 1 } else { -1 };
+                if *count == 0 {
+                    in_force.remove(&rate);
+                }
+            }
+            changes.push((at[0].0, in_force.keys().next().copied()));
+        }
+        let times: Vec<Time> = changes.iter().map(|&(at, _)| at).collect();
+        self.slow.insert(link, changes);
         for at in times {
             for port in PortId::of_link(link as usize) {
                 let rate = self.rate(topology, port, at);
-                steps.push(Step { at, node: topology.node_of(port), act: Act::Rate(port, rate) });
+                self.steps.push(Step { at, node: topology.node_of(port), act: Act::Rate(port, rate) });
             }
         }
-        self.steps.append(&mut steps);
     }
 
     /// Whether the rate of any link changes.
@@ -135,12 +147,10 @@ impl FaultPlan {
 
     /// The rate of a port's link at a time: the lowest of the faults in force, but no more than the link's own.
     pub(crate) fn rate(&self, topology: &Topology, port: PortId, at: Time) -> Rate {
-        let in_force = self.slow(port.link() as u32).filter(|fault| fault.from <= at && at < fault.until);
-        let rates = in_force.filter_map(|fault| match fault.what {
-            Broken::Rate { rate, .. } => Some(rate),
-            _ => None,
-        });
-        rates.fold(topology.rate(port), Rate::min)
+        let changes = self.slow.get(&(port.link() as u32)).map_or(&[][..], Vec::as_slice);
+        let last = changes.partition_point(|&(from, _)| from <= at).checked_sub(1);
+        let lowest = last.and_then(|last| changes[last].1);
+        lowest.into_iter().fold(topology.rate(port), Rate::min)
     }
 
     /// The steps of a host whose receiver stops or is slow: at each time it has stopped if any fault in force says so, and has

@@ -33,7 +33,7 @@ impl CutThrough {
     }
 
     /// When a packet of `size` bytes that starts `now` on a port counts as arrived, if its last bit arrives at `last_bit`. `next`
-    /// gives the rate at which it leaves the switch at the other end.
+    /// gives the rate at which it would leave the switch at the other end at a time.
     #[inline(always)] // runs for every packet, with credits
     pub fn arrival(
         &self,
@@ -41,20 +41,26 @@ impl CutThrough {
         port: &Port,
         size: u64,
         last_bit: Time,
-        next: impl FnOnce() -> Rate,
+        next: impl FnOnce(Time) -> Rate,
     ) -> Time {
+        debug_assert!(now < WHOLE, "no run takes so long");
         let lead = match self.header_time {
             // Links to hosts and to switches come unpredictably.
             Some(header) => select_unpredictable(port.to_switch, header, WHOLE),
-            None => self.lead_between(port, size, next),
+            None => self.lead_between(now, port, size, next),
         };
         // A packet no longer than the header arrives with its last bit, which comes no later than a header's.
         last_bit.min(now + port.delay + lead)
     }
 
-    /// How long after its start on a port a packet may go on at the other end, where the next link may have another rate.
+    /// How long after its start on a port a packet may go on at the other end, where the next link may have another rate: the one that
+    /// it has when the header is there.
     #[inline(never)]
-    fn lead_between(&self, port: &Port, size: u64, next: impl FnOnce() -> Rate) -> Time {
-        if port.to_switch { lead(Some(self.header), size, port.rate, next()) } else { WHOLE }
+    fn lead_between(&self, now: Time, port: &Port, size: u64, next: impl FnOnce(Time) -> Rate) -> Time {
+        if !port.to_switch {
+            return WHOLE;
+        }
+        let there = now + port.delay + port.rate.serialization(self.header);
+        lead(Some(self.header), size, port.rate, next(there))
     }
 }

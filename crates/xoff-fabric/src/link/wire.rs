@@ -41,7 +41,8 @@ impl<C: LinkControl> Links<C> {
     }
 
     /// Whether a frame of flow control may go onto the wire of its port without its node, which would do nothing else: the port of
-    /// a switch is quiet, and nobody follows or numbers frames.
+    /// a switch is quiet, and nobody follows or numbers frames. Where faults make a switch drop packets, which may bring about several
+    /// frames at a time, `wire_hooks` is set.
     #[inline]
     pub(super) fn sends_own_at_once(&self, ctx: &Ctx, port_id: PortId) -> bool {
         let port = &self.ports[port_id.index()];
@@ -74,7 +75,7 @@ impl<C: LinkControl> Links<C> {
             return last_bit;
         }
         let port = &self.ports[port_id.index()];
-        let next = || ctx.net.next_rate(&ctx.packets[id], port_id, ctx.now);
+        let next = |at| ctx.net.next_rate(&ctx.packets[id], port_id, at);
         cut_through.arrival(ctx.now, port, frame.size(), last_bit, next)
     }
 
