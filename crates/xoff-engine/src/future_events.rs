@@ -91,13 +91,13 @@ impl FutureEvents {
         }
     }
 
-    /// Adds an event to a joint queue. The code of events by entity, which it is kept out of, asks one question about the kind of queue.
+    /// Adds an event to a joint queue. Apart from the code of events by entity, which so asks one question about the kind of queue.
     #[inline(never)]
     fn push_joint(&mut self, time: Time, key: u32, arg: u32) {
         match self {
             FutureEvents::Joint(queue) => queue.push(time, key, arg),
             FutureEvents::Scheduled(queue) => queue.push(time, key, arg),
-            FutureEvents::ByEntity(_) => {}
+            FutureEvents::ByEntity(_) => unreachable!("events by entity are in no joint queue"),
         }
     }
 

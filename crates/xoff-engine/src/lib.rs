@@ -11,6 +11,7 @@ pub mod barrier;
 pub mod entities;
 mod event;
 pub mod future_events;
+mod insert;
 pub mod nic_choice;
 pub mod ns3_random;
 pub mod quantity;

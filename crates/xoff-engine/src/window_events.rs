@@ -1,6 +1,7 @@
 //! Events that one entity has scheduled for itself in the current window.
 
 use crate::event::Event;
+use crate::insert::insert_from_end;
 use crate::units::Time;
 
 /// Stands for the absence of an event: greater than every event's rank.
@@ -66,14 +67,7 @@ impl WindowEvents {
     fn insert_other(&mut self, rank: u128) {
         let later = rank.max(self.first);
         self.first = rank.min(self.first);
-        // Mostly few events come before it, and they are the last of the list.
-        let mut place = self.others.len();
-        self.others.push(later);
-        while place > 0 && self.others[place - 1] < later {
-            self.others[place] = self.others[place - 1];
-            place -= 1;
-        }
-        self.others[place] = later;
+        insert_from_end(&mut self.others, later, |before, after| before < after);
     }
 
     /// Takes the next event. The list must not be empty.

@@ -19,10 +19,11 @@ use std::iter::successors;
 use std::ops::Range;
 
 use crate::event::Event;
+use crate::insert::insert_from_end;
 use crate::units::Time;
 
 use slots::{NO_SLOT, NONE, SLOT, SLOT_BITS, Slots};
-use sort::{CountingSort, event, insert_due};
+use sort::{CountingSort, event};
 
 /// An event in a slot's list.
 #[derive(Clone, Copy)]
@@ -131,7 +132,7 @@ impl EventQueue {
             self.far_slot = self.far_slot.min(slot);
         } else {
             let links = &self.links;
-            insert_due(&mut self.due, event, |before, after| order(links, before, after).is_le());
+            insert_from_end(&mut self.due, event, |before, after| order(links, before, after).is_le());
         }
     }
 

@@ -12,6 +12,7 @@ use std::iter::successors;
 
 use super::slots::{NO_SLOT, NONE, SLOT, SLOT_BITS, Slots};
 use crate::event::Event;
+use crate::insert::insert_from_end;
 use crate::units::Time;
 
 /// Bits of a node's rank for the place; above them is the time since the slot's beginning.
@@ -146,16 +147,10 @@ impl ScheduledQueue {
         }
     }
 
-    /// Inserts an event into the due ones. The search begins at the end of the list, where the next events are.
+    /// Inserts an event into the due ones.
     #[inline]
     fn insert_due(&mut self, placed: Placed) {
-        let mut i = self.due.len();
-        self.due.push(placed);
-        while i > 0 && self.due[i - 1].order() < placed.order() {
-            self.due[i] = self.due[i - 1];
-            i -= 1;
-        }
-        self.due[i] = placed;
+        insert_from_end(&mut self.due, placed, |before, after| before.order() < after.order());
     }
 
     /// Takes the next event; `None` if none is before `limit`.

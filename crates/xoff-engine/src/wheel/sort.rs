@@ -66,16 +66,3 @@ impl CountingSort {
         Some(())
     }
 }
-
-/// Inserts into a list whose next event is its last, in front of those that `is_before` it. The search begins at the end of
-/// the list, where the next events are.
-#[inline]
-pub(super) fn insert_due(due: &mut Vec<Event>, event: Event, is_before: impl Fn(&Event, &Event) -> bool) {
-    let mut i = due.len();
-    due.push(event);
-    while i > 0 && is_before(&due[i - 1], &event) {
-        due[i] = due[i - 1];
-        i -= 1;
-    }
-    due[i] = event;
-}

@@ -29,6 +29,11 @@ pub(crate) enum Act {
     Go,
 }
 
+/// The rate of a link whose own is `nominal`, if the lowest rate of faults is `lowest`.
+fn lowered(nominal: Rate, lowest: Option<Rate>) -> Rate {
+    lowest.map_or(nominal, |rate| rate.min(nominal))
+}
+
 /// A node's act at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
@@ -117,7 +122,7 @@ impl FaultPlan {
         let mut bounds: Vec<(Time, Rate, bool)> =
             slow.iter().flat_map(|&(from, until, rate)| [(from, rate, true), (until, rate, false)]).collect();
         bounds.sort_unstable();
-        // By rate: the faults in force that end later than they begin.
+        // By rate: the number of faults in force.
         let mut in_force = BTreeMap::<Rate, i64>::new();
         let mut changes = Vec::new();
         for at in bounds.chunk_by(|a, b| a.0 == b.0) {
@@ -130,14 +135,13 @@ impl FaultPlan {
             }
             changes.push((at[0].0, in_force.keys().next().copied()));
         }
-        let times: Vec<Time> = changes.iter().map(|&(at, _)| at).collect();
-        self.slow.insert(link, changes);
-        for at in times {
+        for &(at, lowest) in &changes {
             for port in PortId::of_link(link as usize) {
-                let rate = self.rate(topology, port, at);
-                self.steps.push(Step { at, node: topology.node_of(port), act: Act::Rate(port, rate) });
+                let act = Act::Rate(port, lowered(topology.rate(port), lowest));
+                self.steps.push(Step { at, node: topology.node_of(port), act });
             }
         }
+        self.slow.insert(link, changes);
     }
 
     /// Whether the rate of any link changes.
@@ -149,8 +153,7 @@ impl FaultPlan {
     pub(crate) fn rate(&self, topology: &Topology, port: PortId, at: Time) -> Rate {
         let changes = self.slow.get(&(port.link() as u32)).map_or(&[][..], Vec::as_slice);
         let last = changes.partition_point(|&(from, _)| from <= at).checked_sub(1);
-        let lowest = last.and_then(|last| changes[last].1);
-        lowest.into_iter().fold(topology.rate(port), Rate::min)
+        lowered(topology.rate(port), last.and_then(|last| changes[last].1))
     }
 
     /// The steps of a host whose receiver stops or is slow: at each time it has stopped if any fault in force says so, and has
@@ -263,5 +266,48 @@ impl FaultPlan {
     /// Whether a host takes no data at a time.
     pub fn has_stopped(&self, host: NodeId, at: Time) -> bool {
         self.receiver_outage(host, at).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::path::topology::AnyTopology;
+
+    #[test]
+    fn a_link_has_the_lowest_rate_of_the_faults_in_force() {
+        // 25 Gbps from 1 to 6 us; within it 10 Gbps from 2 to 4 us, and 25 Gbps again from 3 to 5 us; 400 Gbps is more than the link has, and
+        // a fault that ends as it begins is none.
+        let star = AnyTopology::read("star", json!({ "hosts": 2, "rate": "100Gbps" }))
+            .expect("known")
+            .expect("valid");
+        let topology = star.build().expect("a star");
+        let at = |gbps, from, until| Fault {
+            what: Broken::Rate { link: 1, rate: Rate::from_gbps(gbps) },
+            from: Time::from_us(from),
+            until: Time::from_us(until),
+            event: 0,
+        };
+        let faults = vec![at(25, 1, 6), at(10, 2, 4), at(25, 3, 5), at(400, 0, 9), at(1, 7, 7)];
+        let plan = FaultPlan::new(&topology, faults);
+        let [port, peer] = PortId::of_link(1);
+        let rate = |port, time| plan.rate(&topology, port, time).0 / 1_000_000_000;
+        let rates = [0, 1, 2, 3, 4, 5, 6, 7, 9].map(|us| rate(port, Time::from_us(us)));
+        assert_eq!(rates, [100, 25, 10, 10, 25, 25, 100, 100, 100]);
+        assert_eq!(rate(port, Time::from_us(4) - Time(1)), 10);
+        assert_eq!(rate(PortId::of_link(0)[0], Time::from_us(3)), 100);
+        // Both ends take these rates at these times.
+        for port in [port, peer] {
+            let steps = plan.steps().iter().filter_map(|step| match step.act {
+                Act::Rate(of, rate) if of == port => Some((step.at, rate)),
+                _ => None,
+            });
+            let expected = [0, 1, 2, 3, 4, 5, 6, 7, 9].map(Time::from_us).into_iter().zip(rates);
+            let expected: Vec<_> = expected.map(|(at, gbps)| (at, Rate::from_gbps(gbps))).collect();
+            assert_eq!(steps.collect::<Vec<_>>(), expected);
+        }
+        assert!(plan.changes_rates() && !FaultPlan::default().changes_rates());
     }
 }

@@ -222,19 +222,24 @@ fn a_packet_that_cuts_through_does_not_leave_a_slower_link_before_it_has_come() 
     // All links have 100 Gbps, but s0 - s1 has 25 Gbps. A packet of 1,000 B cuts through s0 after 64 B, 5.12 ns: the next link is
     // slower. There it takes 320 ns, and s1 holds it until 240 ns have passed, so that its 80 ns on the faster link end with its
     // last bit: it is at h1 after 5.12 + 240 + 80 + 3 x 1,000 ns. Its ACK, no longer than the header, takes 1,004, 1,016 and 1,004 ns.
-    // If the link s1 - h1 is as slow, the packet goes on after its header, 20.48 ns, takes 320 ns, and the ACK twice 1,016 ns.
+    // If the link s1 - h1 is as slow, the packet goes on after its header, 20.48 ns, takes 320 ns, and the ACK twice 1,016 ns. If that
+    // link is so only until 1.5 us, when the packet, which began at 1,005.12 ns, is on its way to s1, it waits there as if it had never been.
+    let held = 5_120 + 1_000 * (240 + 80 + 3_000 + 1_004 + 1_016 + 1_004);
+    let at_once = 5_120 + 20_480 + 1_000 * (320 + 3_000 + 1_016 + 1_016 + 1_004);
     let cases = [
-        (vec![2], 5_120 + 1_000 * (240 + 80 + 3_000 + 1_004 + 1_016 + 1_004)),
-        (vec![2, 1], 5_120 + 20_480 + 1_000 * (320 + 3_000 + 1_016 + 1_016 + 1_004)),
+        (Time::ZERO, held),
+        (Time::NEVER, at_once),
+        (Time::from_ns(1_500), held),
+        (Time::from_us(9), at_once),
     ];
-    for (links, expected) in cases {
+    for (until, expected) in cases {
         let mut settings = round();
         settings.flow_control = FlowControl::Credit(LinkCredits::default());
-        let slow = |&link: &u32| Broken::Rate { link, rate: Rate::from_gbps(25) };
-        let faults = links.iter().map(|link| fault(slow(link), Time::ZERO, Time::NEVER)).collect();
+        let slow = |link: u32| Broken::Rate { link, rate: Rate::from_gbps(25) };
+        let faults = vec![fault(slow(2), Time::ZERO, Time::NEVER), fault(slow(1), Time::ZERO, until)];
         let net = network(line(), settings, vec![flow(0, 1, 952)], faults, Convergence::None);
         let (sim, _) = run(net, None);
-        assert_eq!(sim.records().flows[0].fct, Some(Time(expected)), "{links:?}");
+        assert_eq!(sim.records().flows[0].fct, Some(Time(expected)), "{until}");
     }
 }
 

@@ -16,6 +16,7 @@ use crate::settings::{self, FlowControl};
 struct Leaving {
     /// The ingress queue by which the packet came in.
     queue: QueueId,
+    /// None once they are free.
     credits: u32,
     /// When the packet's last bit leaves.
     at: Time,
