@@ -1,16 +1,40 @@
 //! Prefetching of entries that are about to be used.
 
-/// Prefetches entry `index` of `all` into the nearest cache. Does nothing if there is no such entry.
-#[inline(always)] // a single instruction
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
+/// The same as [`fetch_ahead`] for all lines of an entry that begins with a line.
+#[inline(always)] // a few instructions
+pub fn fetch_whole_ahead<T>(all: &[T], index: u32) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let entry: *const i8 = all.as_ptr().wrapping_add(all.len().min(index as usize)).cast();
+        for line in 0..size_of::<T>().div_ceil(LINE) {
+            // Safety: as for `fetch_ahead`.
+            #[allow(unsafe_code)]
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(entry.wrapping_add(line * LINE));
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (all, index);
+}
+
+/// Prefetches entry `index` of `all` into the nearest cache. If there is no such entry, prefetches what lies behind the last one: whether
+/// there is one is unpredictable, and so no branch.
+#[inline(always)] // two instructions
 pub fn fetch_ahead<T>(all: &[T], index: u32) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let entry = all.as_ptr().wrapping_add(all.len().min(index as usize));
         // Safety: a prefetch has no effect that a program could observe, whatever the address. Packets and lists lie in the
         // outer caches, and waiting for them would otherwise take an eighth of the run time.
         #[allow(unsafe_code)]
-        if let Some(entry) = all.get(index as usize) {
-            unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *entry).cast()) };
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(entry.cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

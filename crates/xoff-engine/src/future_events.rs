@@ -211,7 +211,7 @@ impl FutureEvents {
 /// A joint queue.
 impl FutureEvents {
     /// Takes the next event of a joint queue; `None` if none is before `limit`, or if the events are kept by entity.
-    #[inline]
+    #[inline(always)] // runs for every event
     pub fn pop_before(&mut self, limit: Time) -> Option<Event> {
         match self {
             FutureEvents::Joint(queue) => queue.pop_before(limit),
@@ -220,14 +220,14 @@ impl FutureEvents {
         }
     }
 
-    /// The next event of a joint queue, for prefetching what its key and argument stand for; `None` if the queue would have
-    /// to open a slot to know the event, or if the events are kept by entity.
-    #[inline]
-    pub fn next_known(&self) -> Option<&Event> {
+    /// The key and the argument of the next event of a joint queue, for prefetching what they stand for; zeros if the queue would
+    /// have to open a slot to know them, or if the events are kept by entity.
+    #[inline(always)] // runs for every event
+    pub fn next_known(&self) -> (u32, u32) {
         match self {
             FutureEvents::Joint(queue) => queue.next_known(),
             FutureEvents::Scheduled(queue) => queue.next_known(),
-            FutureEvents::ByEntity(_) => None,
+            FutureEvents::ByEntity(_) => (0, 0),
         }
     }
 }
@@ -244,7 +244,7 @@ impl FutureEvents {
     }
 
     /// Adds an event with a reserved place.
-    #[inline]
+    #[inline(never)]
     pub fn push_at(&mut self, place: u64, time: Time, key: u32, arg: u32) {
         if let FutureEvents::Scheduled(queue) = self {
             queue.push_at(place, time, key, arg);
@@ -294,6 +294,14 @@ impl FutureEvents {
         match self {
             FutureEvents::ByEntity(all) if all.fetches => Some(all.entities.fifos()),
             FutureEvents::ByEntity(_) | FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => None,
+        }
+    }
+
+    /// Fetches the FIFO of a slot into the cache: the caller is about to add arrivals. Does nothing if there is no such slot.
+    #[inline]
+    pub fn fetch_slot(&self, slot: u32) {
+        if let FutureEvents::ByEntity(all) = self {
+            all.entities.fetch_slot(slot);
         }
     }
 

@@ -17,6 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;
 
+use crate::ahead::fetch_ahead;
 use crate::event::Event;
 use crate::units::Time;
 use crate::window_events::WindowEvents;
@@ -152,6 +153,14 @@ impl EntityQueues {
     /// The slot of a FIFO, which [`Self::arrive`] takes.
     pub fn slot(&self, fifo: u32) -> u32 {
         self.slot_of[fifo as usize]
+    }
+
+    /// Fetches the FIFO of a slot into the cache: the caller is about to add arrivals. Does nothing if there is no such slot.
+    #[inline]
+    pub fn fetch_slot(&self, slot: u32) {
+        if let Some(group) = self.groups.get(slot as usize / GROUP) {
+            fetch_ahead(&group.fifos, slot % GROUP as u32);
+        }
     }
 
     /// Adds an arrival to the FIFO of a slot. The arrival comes after the current window, and not before the FIFO's last

@@ -22,8 +22,11 @@ use crate::event::Event;
 use crate::insert::insert_from_end;
 use crate::units::Time;
 
-use slots::{NO_SLOT, NONE, SLOT, SLOT_BITS, Slots};
+use slots::{NO_SLOT, SLOT, SLOT_BITS, Slots};
 use sort::{CountingSort, event};
+
+/// Stands for the absence of a node.
+const NONE: u32 = u32::MAX;
 
 /// An event in a slot's list.
 #[derive(Clone, Copy)]
@@ -41,8 +44,8 @@ pub struct EventQueue {
     due: Vec<Event>,
     /// Sorts the events of the slot that is being opened.
     sort: CountingSort,
-    /// The slots: events up to the current one are in `due`.
-    slots: Slots,
+    /// The first node of each slot's list, or [`NONE`]: events up to the current slot are in `due`.
+    slots: Slots<u32>,
     nodes: Vec<Node>,
     /// The first node of the list of free nodes, or [`NONE`].
     free: u32,
@@ -59,7 +62,7 @@ impl Default for EventQueue {
         EventQueue {
             due: Vec::with_capacity(64),
             sort: CountingSort::default(),
-            slots: Slots::new(),
+            slots: Slots::new(NONE),
             nodes: Vec::with_capacity(1024),
             free: NONE,
             far: BTreeMap::new(),
@@ -105,14 +108,14 @@ impl EventQueue {
         }
         let place = (time.0 % SLOT) << 32 | u64::from(key);
         if let Some(node) = self.nodes.get_mut(self.free as usize) {
-            let next = self.slots.put_first(slot, self.free);
+            let next = std::mem::replace(self.slots.list_mut(slot), self.free);
             // Assign field by field: a whole node would go through the stack, which costs a seventh of the run time.
             self.free = node.next;
             node.place = place;
             node.arg = arg;
             node.next = next;
         } else {
-            let next = self.slots.put_first(slot, self.nodes.len() as u32);
+            let next = std::mem::replace(self.slots.list_mut(slot), self.nodes.len() as u32);
             self.grow(Node { place, arg, next });
         }
     }
@@ -137,21 +140,12 @@ impl EventQueue {
     }
 
     /// Takes the next event; `None` if none is before `limit`.
-    #[inline]
+    #[inline(always)] // runs for every event
     pub fn pop_before(&mut self, limit: Time) -> Option<Event> {
-        loop {
-            if let Some(event) = self.due.last() {
-                if event.time >= limit {
-                    return None;
-                }
-                return self.due.pop();
-            }
-            let slot = self.next_slot();
-            if slot >= NO_SLOT || slot << SLOT_BITS >= limit.0 {
-                return None;
-            }
-            self.open(slot);
+        if self.due.is_empty() && !self.open_before(limit) {
+            return None;
         }
+        self.due.pop_if(|event| event.time < limit)
     }
 
     /// Takes the next event; `None` if none is pending.
@@ -192,10 +186,10 @@ impl EventQueue {
         all.into_iter().for_each(|event| self.push(event.time, event.key, event.arg));
     }
 
-    /// The next event; `None` if the queue would have to open a slot to know it.
+    /// The key and the argument of the next event; zeros if the queue would have to open a slot to know them.
     #[inline]
-    pub fn next_known(&self) -> Option<&Event> {
-        self.due.last()
+    pub fn next_known(&self) -> (u32, u32) {
+        self.due.last().map_or((0, 0), |event| (event.key, event.arg))
     }
 
     /// The time of the next event; `None` if none is pending.
@@ -225,6 +219,17 @@ impl EventQueue {
     #[inline]
     fn next_slot(&self) -> u64 {
         self.slots.next_occupied().min(self.far_slot)
+    }
+
+    /// Opens the next slot with events if it begins before `limit`; returns whether it does.
+    #[inline(never)] // runs once for several events
+    fn open_before(&mut self, limit: Time) -> bool {
+        let slot = self.next_slot();
+        let begins = slot < NO_SLOT && slot << SLOT_BITS < limit.0;
+        if begins {
+            self.open(slot);
+        }
+        begins
     }
 
     /// Makes `slot` the current slot and moves its events to the empty list `due`.

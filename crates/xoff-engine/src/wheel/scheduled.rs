@@ -1,8 +1,9 @@
 //! The event queue of runs in the order of scheduling: simultaneous events come in the order in which they were scheduled, as
 //! in simulators that keep one list of events.
 //!
-//! Each event has a *place*, the number of events scheduled before it. A place can be reserved for an event that may turn out to
-//! change nothing ([`ScheduledQueue::reserve`]): it is then never pushed, or pushed later, and comes where it would have come.
+//! Each event has a *place*, its number among the events that were scheduled, beginning with 1. A place can be reserved for an
+//! event that may turn out to change nothing ([`ScheduledQueue::reserve`]): it is then never pushed, or pushed later, and comes
+//! where it would have come.
 
 #[cfg(test)]
 mod tests;
@@ -10,58 +11,107 @@ mod tests;
 use std::collections::BTreeMap;
 use std::iter::successors;
 
-use super::slots::{NO_SLOT, NONE, SLOT, SLOT_BITS, Slots};
+use super::slots::{NO_SLOT, SLOT_BITS, Slots};
 use crate::event::Event;
-use crate::insert::insert_from_end;
 use crate::units::Time;
 
-/// Bits of a node's rank for the place; above them is the time since the slot's beginning.
-const PLACE_BITS: u32 = 64 - SLOT_BITS;
+/// Stands for the absence of a node. The node itself comes before all others and is in no list, so that an event can be put behind
+/// the last one of a list without the question whether the list is empty, which is unpredictable.
+const NONE: u32 = 0;
 
-/// An event in a slot's list.
+/// A pending event.
 #[derive(Clone, Copy)]
 struct Node {
-    /// The time since the slot's beginning, above the place.
-    rank: u64,
-    key: u32,
-    arg: u32,
+    event: Event,
+    place: u64,
     /// The next node of the list, or [`NONE`].
     next: u32,
 }
 
-/// An event with its place.
-#[derive(Clone, Copy)]
-struct Placed {
-    event: Event,
-    place: u64,
+impl Node {
+    /// Node [`NONE`].
+    const NOTHING: Node = Node { event: Event { time: Time::ZERO, key: 0, arg: 0 }, place: 0, next: NONE };
+
+    #[inline]
+    fn order(&self) -> u128 {
+        order(self.event.time, self.place)
+    }
 }
 
-impl Placed {
-    fn order(&self) -> (Time, u64) {
-        (self.event.time, self.place)
+/// A number by which events are ordered.
+#[inline]
+fn order(time: Time, place: u64) -> u128 {
+    u128::from(time.0) << 64 | u128::from(place)
+}
+
+/// How many events from the first one on are compared with one that is to come before the last one: most lists have fewer. Longer
+/// lists, as large networks have, are sorted when their slot is opened.
+const NEAR: usize = 32;
+
+/// A list of events.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct List {
+    first: u32,
+    /// [`NONE`] if the list has always been empty.
+    last: u32,
+    /// The events are in their order.
+    is_sorted: bool,
+}
+
+impl List {
+    const EMPTY: List = List { first: NONE, last: NONE, is_sorted: true };
+
+    /// A node with this order joins the list: at its end, where it mostly belongs, or nearly at its beginning.
+    #[inline(always)] // runs for every event
+    fn join(&mut self, nodes: &mut [Node], at: u32, order: u128) {
+        if nodes[self.last as usize].order() > order && self.join_inside(nodes, at, order, NEAR) {
+            return;
+        }
+        self.append(nodes, at);
     }
 
-    /// The event of a node in the slot that begins at `begin`.
+    /// A node becomes the last one.
     #[inline]
-    fn of(begin: u64, node: &Node) -> Placed {
-        let time = Time(begin + (node.rank >> PLACE_BITS));
-        Placed {
-            event: Event { time, key: node.key, arg: node.arg },
-            place: node.rank & ((1 << PLACE_BITS) - 1),
+    fn append(&mut self, nodes: &mut [Node], at: u32) {
+        nodes[self.last as usize].next = at;
+        self.first = if self.first == NONE { at } else { self.first };
+        self.last = at;
+    }
+
+    /// A node joins the list before its last node if the list is sorted and the node's place is among the `near` first ones. Otherwise
+    /// the list is no longer sorted, and the answer is `false`.
+    #[cold]
+    #[inline(never)]
+    fn join_inside(&mut self, nodes: &mut [Node], at: u32, order: u128, near: usize) -> bool {
+        let (mut before, mut after) = (NONE, self.first);
+        for _ in 0..if self.is_sorted { near } else { 0 } {
+            if nodes[after as usize].order() > order {
+                nodes[at as usize].next = after;
+                match before {
+                    NONE => self.first = at,
+                    _ => nodes[before as usize].next = at,
+                }
+                return true;
+            }
+            (before, after) = (after, nodes[after as usize].next);
         }
+        self.is_sorted = false;
+        false
     }
 }
 
 /// Pending events, by time and then by place.
 pub struct ScheduledQueue {
-    /// The events of the current slot and before, latest first: the next event is the last element.
-    due: Vec<Placed>,
-    slots: Slots,
+    /// The events of the current slot and before.
+    due: List,
+    slots: Slots<List>,
     nodes: Vec<Node>,
     /// The first node of the list of free nodes, or [`NONE`].
     free: u32,
-    /// Events that lay beyond the horizon when they were pushed, by slot.
-    far: BTreeMap<u64, Vec<Placed>>,
+    /// The nodes of a list that is being sorted, each with its order.
+    sorting: Vec<(u128, u32)>,
+    /// Events that lay beyond the horizon when they were pushed, by slot: their nodes.
+    far: BTreeMap<u64, Vec<u32>>,
     /// The slot number of the first event in `far`; `u64::MAX` if there is none.
     far_slot: u64,
     /// The place of the next event that is scheduled.
@@ -72,14 +122,17 @@ pub struct ScheduledQueue {
 
 impl Default for ScheduledQueue {
     fn default() -> Self {
+        let mut nodes = Vec::with_capacity(1024);
+        nodes.push(Node::NOTHING);
         ScheduledQueue {
-            due: Vec::with_capacity(64),
-            slots: Slots::new(),
-            nodes: Vec::with_capacity(1024),
+            due: List::EMPTY,
+            slots: Slots::new(List::EMPTY),
+            nodes,
             free: NONE,
+            sorting: Vec::new(),
             far: BTreeMap::new(),
             far_slot: u64::MAX,
-            next_place: 0,
+            next_place: 1,
             place: 0,
         }
     }
@@ -92,7 +145,7 @@ impl ScheduledQueue {
     }
 
     /// Schedules an event. An event whose time is before the last popped event's comes next.
-    #[inline]
+    #[inline(always)] // runs for every event
     pub fn push(&mut self, time: Time, key: u32, arg: u32) {
         let place = self.reserve();
         self.push_at(place, time, key, arg);
@@ -112,65 +165,66 @@ impl ScheduledQueue {
     }
 
     /// Adds an event with a reserved place, before anything that comes after it is taken.
-    #[inline]
+    #[inline(always)] // runs for every event
     pub fn push_at(&mut self, place: u64, time: Time, key: u32, arg: u32) {
+        if self.free == NONE {
+            self.grow();
+        }
+        let at = self.free;
+        let node = &mut self.nodes[at as usize];
+        self.free = node.next;
+        // Assign field by field: a whole node would go through the stack.
+        (node.event.time, node.event.key, node.event.arg) = (time, key, arg);
+        (node.place, node.next) = (place, NONE);
         let slot = time.0 >> SLOT_BITS;
         if !self.slots.are_to_hold(slot) {
-            return self.insert_off_wheel(Placed { event: Event { time, key, arg }, place }, slot);
+            return self.join_off_wheel(at, slot);
         }
-        let rank = (time.0 % SLOT) << PLACE_BITS | place;
-        if let Some(node) = self.nodes.get_mut(self.free as usize) {
-            let next = self.slots.put_first(slot, self.free);
-            self.free = node.next;
-            (node.rank, node.key, node.arg, node.next) = (rank, key, arg, next);
-        } else {
-            let next = self.slots.put_first(slot, self.nodes.len() as u32);
-            self.grow(Node { rank, key, arg, next });
-        }
+        self.slots.list_mut(slot).join(&mut self.nodes, at, order(time, place));
     }
 
+    /// Adds a node to the empty list of free nodes.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, node: Node) {
-        self.nodes.push(node);
+    fn grow(&mut self) {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node::NOTHING);
     }
 
     /// Adds an event of the current slot, or one beyond the horizon.
     #[cold]
     #[inline(never)]
-    fn insert_off_wheel(&mut self, placed: Placed, slot: u64) {
+    fn join_off_wheel(&mut self, at: u32, slot: u64) {
         if slot > self.slots.current {
-            self.far.entry(slot).or_default().push(placed);
+            self.far.entry(slot).or_default().push(at);
             self.far_slot = self.far_slot.min(slot);
-        } else {
-            self.insert_due(placed);
+            return;
         }
-    }
-
-    /// Inserts an event into the due ones.
-    #[inline]
-    fn insert_due(&mut self, placed: Placed) {
-        insert_from_end(&mut self.due, placed, |before, after| before.order() < after.order());
+        if self.due.first == NONE {
+            self.due = List::EMPTY;
+        }
+        let order = self.nodes[at as usize].order();
+        let is_last = self.nodes[self.due.last as usize].order() <= order;
+        if is_last || !self.due.join_inside(&mut self.nodes, at, order, usize::MAX) {
+            self.due.append(&mut self.nodes, at);
+        }
     }
 
     /// Takes the next event; `None` if none is before `limit`.
-    #[inline]
+    #[inline(always)] // runs for every event
     pub fn pop_before(&mut self, limit: Time) -> Option<Event> {
-        loop {
-            if let Some(&Placed { event, place }) = self.due.last() {
-                if event.time >= limit {
-                    return None;
-                }
-                self.due.pop();
-                self.place = place;
-                return Some(event);
-            }
-            let slot = self.next_slot();
-            if slot >= NO_SLOT || slot << SLOT_BITS >= limit.0 {
-                return None;
-            }
-            self.open(slot);
+        if self.due.first == NONE && !self.open_before(limit) {
+            return None;
         }
+        let at = self.due.first;
+        let node = &mut self.nodes[at as usize];
+        if node.event.time >= limit {
+            return None;
+        }
+        self.place = node.place;
+        self.due.first = std::mem::replace(&mut node.next, self.free);
+        self.free = at;
+        Some(node.event)
     }
 
     /// Takes the next event; `None` if none is pending.
@@ -178,18 +232,19 @@ impl ScheduledQueue {
         self.pop_before(Time::NEVER)
     }
 
-    /// The next event; `None` if the queue would have to open a slot to know it.
+    /// The key and the argument of the next event; zeros if the queue would have to open a slot to know them.
     #[inline]
-    pub fn next_known(&self) -> Option<&Event> {
-        self.due.last().map(|placed| &placed.event)
+    pub fn next_known(&self) -> (u32, u32) {
+        let next = &self.nodes[self.due.first as usize].event;
+        (next.key, next.arg)
     }
 
     /// A time that is not after the next event's and less than a slot's width before it; `None` if no event is pending.
     #[inline]
     pub fn earliest(&self) -> Option<Time> {
-        match self.due.last() {
-            Some(placed) => Some(placed.event.time),
-            None => Some(self.next_slot()).filter(|&slot| slot < NO_SLOT).map(|slot| Time(slot << SLOT_BITS)),
+        match self.due.first {
+            NONE => Some(self.next_slot()).filter(|&slot| slot < NO_SLOT).map(|slot| Time(slot << SLOT_BITS)),
+            first => Some(self.nodes[first as usize].event.time),
         }
     }
 
@@ -200,57 +255,70 @@ impl ScheduledQueue {
         self.slots.next_occupied().min(self.far_slot)
     }
 
-    /// Makes `slot` the current slot and moves its events to the empty list `due`.
+    /// Opens the next slot with events if it begins before `limit`; returns whether it does. No event of the current slot is left.
     #[inline(never)] // runs once for several events
-    fn open(&mut self, slot: u64) {
-        let (first, begin) = (self.slots.open(slot), slot << SLOT_BITS);
-        let mut at = first;
-        while at != NONE {
-            let node = self.nodes[at as usize];
-            // What was pushed last is first, and mostly comes last.
-            self.insert_due(Placed::of(begin, &node));
-            if node.next == NONE {
-                // The whole list joins the list of free nodes.
-                self.nodes[at as usize].next = self.free;
-                self.free = first;
-            }
-            at = node.next;
+    fn open_before(&mut self, limit: Time) -> bool {
+        let slot = self.next_slot();
+        if slot >= NO_SLOT || slot << SLOT_BITS >= limit.0 {
+            return false;
         }
+        self.due = self.slots.open(slot);
         if self.far_slot <= slot {
             self.take_far(slot);
         }
+        if !self.due.is_sorted {
+            self.sort_due();
+        }
+        true
     }
 
-    /// Moves the events of slots up to `slot` from `far` to `due`.
+    /// Moves the events of slots up to `slot` from `far` to `due`, which is then not sorted.
     #[cold]
     fn take_far(&mut self, slot: u64) {
         while let Some(slots) = self.far.first_entry().filter(|slots| *slots.key() <= slot) {
-            self.due.extend(slots.remove());
+            slots.remove().into_iter().for_each(|at| self.due.append(&mut self.nodes, at));
         }
-        self.due.sort_unstable_by_key(|placed| std::cmp::Reverse(placed.order()));
+        self.due.is_sorted = false;
         self.far_slot = self.far.keys().next().copied().unwrap_or(u64::MAX);
     }
 
+    /// Puts the events of `due`, of which there is one, in their order.
+    #[inline(never)]
+    fn sort_due(&mut self) {
+        let mut at = self.due.first;
+        while at != NONE {
+            let node = &self.nodes[at as usize];
+            self.sorting.push((node.order(), at));
+            at = node.next;
+        }
+        self.sorting.sort_unstable_by_key(|&(order, _)| order);
+        self.due = List::EMPTY;
+        for (_, at) in self.sorting.drain(..) {
+            self.nodes[at as usize].next = NONE;
+            self.due.append(&mut self.nodes, at);
+        }
+    }
+
     /// All pending events, in no order.
-    fn all(&self) -> impl Iterator<Item = Placed> {
-        let lists = self.slots.lists().flat_map(|(begin, head)| {
-            let node = |at: u32| (at != NONE).then(|| &self.nodes[at as usize]);
-            successors(node(head), move |n| node(n.next)).map(move |n| Placed::of(begin, n))
-        });
-        self.due.iter().chain(self.far.values().flatten()).copied().chain(lists)
+    fn all(&self) -> impl Iterator<Item = Node> {
+        let known = |at: u32| (at != NONE).then_some(at);
+        let next = move |at: &u32| known(self.nodes[*at as usize].next);
+        let listed = self.slots.lists().map(|(_, list)| list.first).chain([self.due.first]);
+        let listed = listed.flat_map(move |first| successors(known(first), next));
+        listed.chain(self.far.values().flatten().copied()).map(|at| self.nodes[at as usize])
     }
 
     /// The time of the first of the events with keys that `is_external` names; [`Time::NEVER`] if none is pending.
     pub(crate) fn first_of(&self, is_external: &dyn Fn(u32) -> bool) -> Time {
-        let external = self.all().filter(|placed| is_external(placed.event.key));
-        external.map(|placed| placed.event.time).min().unwrap_or(Time::NEVER)
+        let external = self.all().filter(|node| is_external(node.event.key));
+        external.map(|node| node.event.time).min().unwrap_or(Time::NEVER)
     }
 
     /// Replaces each event by another. Simultaneous events keep their order, and no reserved place is valid any more.
     pub(crate) fn rearrange(&mut self, moved: &dyn Fn(Event) -> Event) {
-        let mut all: Vec<Placed> = self.all().collect();
-        all.sort_unstable_by_key(Placed::order);
-        let mut all: Vec<Event> = all.into_iter().map(|placed| moved(placed.event)).collect();
+        let mut all: Vec<Node> = self.all().collect();
+        all.sort_unstable_by_key(Node::order);
+        let mut all: Vec<Event> = all.into_iter().map(|node| moved(node.event)).collect();
         all.sort_by_key(|event| event.time);
         *self = ScheduledQueue::default();
         all.into_iter().for_each(|event| self.push(event.time, event.key, event.arg));

@@ -1,4 +1,4 @@
-//! The slots of a timing wheel: which of them has events, and where each slot's list begins.
+//! The slots of a timing wheel: which of them has events, and where each slot's list lies.
 
 /// A slot's width is 2^9 ps = 0.512 ns, so that in a busy network of hundreds of links a slot holds a few events.
 pub(super) const SLOT_BITS: u32 = 9;
@@ -8,28 +8,29 @@ const SLOTS: usize = 1 << 15;
 pub(super) const SLOT: u64 = 1 << SLOT_BITS;
 /// Words of 64 bits that hold one bit per slot.
 const WORDS: usize = SLOTS / 64;
-/// Stands for the absence of a node.
-pub(super) const NONE: u32 = u32::MAX;
 /// Stands for the absence of a slot: beyond the last slot that 64 bits of picoseconds reach.
 pub(super) const NO_SLOT: u64 = 1 << (64 - SLOT_BITS);
 
 /// The slots of a wheel. A slot's number is its time divided by its width.
-pub(super) struct Slots {
+pub(super) struct Slots<L> {
     /// The current slot's number: it and those before are no longer on the wheel.
     pub current: u64,
-    /// The first node of each slot's list, or [`NONE`].
-    heads: Box<[u32; SLOTS]>,
+    /// Where each slot's list lies.
+    lists: Box<[L; SLOTS]>,
+    /// Stands for an empty list.
+    empty: L,
     /// One bit per slot: set if its list is not empty.
     occupied: [u64; WORDS],
 }
 
-impl Slots {
-    /// Empty slots from time zero on.
-    pub fn new() -> Slots {
-        let heads = vec![NONE; SLOTS].into_boxed_slice();
+impl<L: Copy + PartialEq> Slots<L> {
+    /// Slots with `empty` lists from time zero on.
+    pub fn new(empty: L) -> Slots<L> {
+        let lists = vec![empty; SLOTS].into_boxed_slice();
         Slots {
             current: 0,
-            heads: heads.try_into().unwrap_or_else(|_| Box::new([NONE; SLOTS])),
+            lists: lists.try_into().unwrap_or_else(|_| Box::new([empty; SLOTS])),
+            empty,
             occupied: [0; WORDS],
         }
     }
@@ -40,22 +41,22 @@ impl Slots {
         slot.wrapping_sub(self.current).wrapping_sub(1) < SLOTS as u64 - 1
     }
 
-    /// Puts `node` in front of the list of a slot on the wheel and returns the node that was first.
+    /// The list of a slot on the wheel, which is about to get an event.
     #[inline]
-    pub fn put_first(&mut self, slot: u64, node: u32) -> u32 {
+    pub fn list_mut(&mut self, slot: u64) -> &mut L {
         let index = (slot % SLOTS as u64) as usize;
         // Set the bit without asking whether it is set: the answer is unpredictable.
         self.occupied[index / 64] |= 1 << (index % 64);
-        std::mem::replace(&mut self.heads[index], node)
+        &mut self.lists[index]
     }
 
-    /// Makes `slot` the current one; returns the first node of its list, which it no longer holds.
+    /// Makes `slot` the current one; returns its list, which it no longer holds.
     #[inline]
-    pub fn open(&mut self, slot: u64) -> u32 {
+    pub fn open(&mut self, slot: u64) -> L {
         self.current = slot;
         let index = (slot % SLOTS as u64) as usize;
         self.occupied[index / 64] &= !(1 << (index % 64));
-        std::mem::replace(&mut self.heads[index], NONE)
+        std::mem::replace(&mut self.lists[index], self.empty)
     }
 
     /// The number of the first slot with events, or [`NO_SLOT`].
@@ -76,14 +77,14 @@ impl Slots {
         NO_SLOT
     }
 
-    /// Each slot with events: its beginning in picoseconds, and the first node of its list.
-    pub fn lists(&self) -> impl Iterator<Item = (u64, u32)> {
+    /// Each slot with events: its beginning in picoseconds, and its list.
+    pub fn lists(&self) -> impl Iterator<Item = (u64, L)> {
         let first = self.current % SLOTS as u64;
-        let heads = self.heads.iter().zip(0u64..).filter(|(head, _)| **head != NONE);
-        heads.map(move |(&head, index)| {
+        let lists = self.lists.iter().zip(0u64..).filter(|(list, _)| **list != self.empty);
+        lists.map(move |(&list, index)| {
             // The number of the slot with this index after the current one.
             let ahead = (index + SLOTS as u64 - first) % SLOTS as u64;
-            ((self.current + ahead) << SLOT_BITS, head)
+            ((self.current + ahead) << SLOT_BITS, list)
         })
     }
 }

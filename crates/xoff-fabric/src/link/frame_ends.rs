@@ -15,15 +15,20 @@ use crate::ids::PortId;
 use crate::network::Network;
 use crate::settings::{Order, UetOf};
 
-/// The end of a port's last frame is over, or an event.
-const SETTLED: u64 = u64::MAX;
-/// The ends of a host's frames are always events: its NIC may have something to send.
-const ALWAYS_EVENT: u64 = u64::MAX - 1;
+/// The value of [`Port::end`] if the end of a port's last frame is over, or an event. Values between this and [`ALWAYS_EVENT`] are the
+/// reserved place of the end of the frame on the wire.
+const SETTLED: u64 = 0;
+/// The value of [`Port::end`] of a host's port: the ends of its frames are always events, since its NIC may have something to send.
+const ALWAYS_EVENT: u64 = u64::MAX;
+
+/// Whether a value of [`Port::end`] is a reserved place.
+#[inline]
+fn is_reserved(end: u64) -> bool {
+    end.wrapping_sub(1) < ALWAYS_EVENT - 1
+}
 
 /// Ends of frames that are no events.
 pub(crate) struct FrameEnds {
-    /// By port: the reserved place of the end of the frame on the wire, [`SETTLED`] or [`ALWAYS_EVENT`].
-    places: Vec<u64>,
     /// The time of the first of them after the last window.
     earliest: Time,
 }
@@ -31,61 +36,57 @@ pub(crate) struct FrameEnds {
 impl FrameEnds {
     /// No frames; `None` if each end of a frame is an event, or none is. With credits and link-level retry the end does more than to
     /// free the port, and so it does if switches mark packets then.
-    pub fn new<C: LinkControl>(net: &Network, has_retries: bool) -> Option<Box<FrameEnds>> {
+    pub fn new<C: LinkControl>(net: &Network, has_retries: bool) -> Option<FrameEnds> {
         let quirks = &net.settings.quirks;
         let are_plain = !C::HAS_CREDITS && !has_retries && quirks.uet != UetOf::Htsim;
-        let of = |port| if net.is_host(net.topology.node_of(port)) { ALWAYS_EVENT } else { SETTLED };
-        (are_plain && quirks.order == Order::Scheduled).then(|| {
-            Box::new(FrameEnds { places: net.topology.port_ids().map(of).collect(), earliest: Time::NEVER })
-        })
+        (are_plain && quirks.order == Order::Scheduled).then_some(FrameEnds { earliest: Time::NEVER })
+    }
+
+    /// The value of [`Port::end`] of a port that has sent nothing.
+    pub fn of_port(of_host: bool) -> u64 {
+        if of_host { ALWAYS_EVENT } else { SETTLED }
     }
 }
 
 impl<C: LinkControl> Links<C> {
     /// Schedules the end of the frame that has just begun on the wire of a port.
-    #[inline]
-    pub(super) fn schedule_end(&mut self, ctx: &mut Ctx, port_id: PortId) {
+    #[inline(always)] // one copy for hosts, one for switches
+    pub fn schedule_end(&mut self, ctx: &mut Ctx, port_id: PortId) {
         let port = &mut self.ports[port_id.index()];
         port.armed = true;
         let (node, at) = (port.node, port.busy_until);
-        if let Some(ends) = &mut self.ends {
-            let place = &mut ends.places[port_id.index()];
-            if *place != ALWAYS_EVENT {
-                debug_assert_eq!(*place, SETTLED, "one frame at a time");
-                *place = ctx.events.reserve();
-                return;
-            }
+        if self.ends.is_some() && port.end != ALWAYS_EVENT {
+            debug_assert_eq!(port.end, SETTLED, "one frame at a time");
+            port.end = ctx.events.reserve();
+            return;
         }
         ctx.schedule(node, at, key(kind::PORT_READY, port_id.0), 0);
     }
 
-    /// Frees a port whose frame has ended before the current event.
+    /// Frees a port whose frame has ended before the current event. Whether it has is unpredictable, so no branch asks.
     #[inline]
     pub fn settle_end(&mut self, ctx: &mut Ctx, port_id: PortId) {
         if C::HAS_CREDITS {
             return;
         }
-        let Some(ends) = &mut self.ends else { return };
-        let (place, port) = (&mut ends.places[port_id.index()], &mut self.ports[port_id.index()]);
-        if *place >= ALWAYS_EVENT || port.busy_until > ctx.now {
+        if self.ends.is_none() {
             return;
         }
-        if port.busy_until < ctx.now || ctx.events.is_past(*place) {
-            *place = SETTLED;
-            port.armed = false;
-            ctx.counters.count(port.busy_until, key(kind::PORT_READY, port_id.0));
-        }
+        let port = &mut self.ports[port_id.index()];
+        let (at, is_past) = (port.busy_until, ctx.events.is_past(port.end));
+        let is_over = is_reserved(port.end) & ((at < ctx.now) | ((at == ctx.now) & is_past));
+        port.end = if is_over { SETTLED } else { port.end };
+        port.armed &= !is_over;
+        ctx.counters.count_if(is_over, at, key(kind::PORT_READY, port_id.0));
     }
 
     /// Something waits for a busy port: the end of its frame is an event.
     #[inline]
     pub fn await_end(&mut self, ctx: &mut Ctx, port_id: PortId) {
-        let Some(ends) = &mut self.ends else { return };
-        let place = &mut ends.places[port_id.index()];
-        if *place < ALWAYS_EVENT {
-            let at = self.ports[port_id.index()].busy_until;
-            ctx.events.push_at(*place, at, key(kind::PORT_READY, port_id.0), 0);
-            *place = SETTLED;
+        let port = &mut self.ports[port_id.index()];
+        if self.ends.is_some() && is_reserved(port.end) {
+            ctx.events.push_at(port.end, port.busy_until, key(kind::PORT_READY, port_id.0), 0);
+            port.end = SETTLED;
         }
     }
 
@@ -93,14 +94,13 @@ impl<C: LinkControl> Links<C> {
     pub fn settle_ends(&mut self, ctx: &mut Ctx, limit: Time) {
         let Some(ends) = &mut self.ends else { return };
         ends.earliest = Time::NEVER;
-        for (number, place) in (0u32..).zip(&mut ends.places).filter(|(_, place)| **place < ALWAYS_EVENT) {
-            let port = &mut self.ports[number as usize];
+        for (number, port) in (0u32..).zip(&mut *self.ports).filter(|(_, port)| is_reserved(port.end)) {
             let at = port.busy_until;
             if at >= limit {
                 ends.earliest = ends.earliest.min(at);
                 continue;
             }
-            *place = SETTLED;
+            port.end = SETTLED;
             port.armed = false;
             ctx.counters.count(at, key(kind::PORT_READY, number));
             ctx.now = ctx.now.max(at);

@@ -279,7 +279,12 @@ impl<C: LinkControl> Links<C> {
     }
 
     /// A port has finished a frame: whether LLR sends the next one, or keeps the wire free.
+    #[inline]
     pub fn keeps_wire(&mut self, ctx: &mut Ctx, port: PortId) -> bool {
+        self.llr.is_some() && self.retry_keeps_wire(ctx, port)
+    }
+
+    fn retry_keeps_wire(&mut self, ctx: &mut Ctx, port: PortId) -> bool {
         let now = ctx.now;
         let Some(retry) = self.retry(port) else { return false };
         retry.sends = false;

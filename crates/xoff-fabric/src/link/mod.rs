@@ -98,7 +98,7 @@ pub(crate) struct Links<C> {
     /// Each transmission ends with an event, whether something waits or not.
     pub ready_events: bool,
     /// Ends of transmissions that change nothing and so are no events; `None` unless `ready_events`.
-    ends: Option<Box<FrameEnds>>,
+    ends: Option<FrameEnds>,
     /// Hosts have throttles, which follow the credits in use.
     pub tells_credits: bool,
     /// A detector, a throttle or a probe follows the stops of queues: stops are effects too.
@@ -134,7 +134,10 @@ impl<C: LinkControl> Links<C> {
             let stays = owned(node) == owned(topology.node_of(port.peer()));
             let arrivals = if stays { slot(port.peer(), arrival_key(net, port.peer())) } else { AWAY };
             let to_switch = !net.is_host(topology.node_of(port.peer()));
-            Port::new(node, rate, delay, arrivals, code).with_wire(net.wire.gap, quirks.clock, to_switch)
+            let port = Port::new(node, rate, delay, arrivals, code);
+            let mut port = port.with_wire(net.wire.gap, quirks.clock, to_switch);
+            port.end = FrameEnds::of_port(net.is_host(node));
+            port
         };
         let ports = topology.ports();
         let priorities = usize::from(net.settings.switch.priorities);
@@ -194,6 +197,11 @@ impl<C> Links<C> {
     pub fn add_wire_hooks(&mut self, on_wire: bool) {
         self.wire_hooks |= on_wire;
         self.only_ends &= !on_wire;
+    }
+
+    /// Whether packets need more on their way to a wire than that the ends of their transmissions are events.
+    pub fn has_wire_hooks(&self) -> bool {
+        self.wire_hooks && !self.only_ends
     }
 
     /// The queue of a port and data class.

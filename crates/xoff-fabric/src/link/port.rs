@@ -16,7 +16,7 @@ pub const DROPS: u16 = 1 << 14;
 
 /// An egress port and its link. Times are exact: see [`Rate::serialization`].
 ///
-/// What every packet needs is in the first cache line.
+/// What every packet needs is in the first cache line; the others are in the second one.
 #[derive(Clone, Debug, Zeroable)]
 #[repr(C, align(64))]
 pub struct Port {
@@ -58,10 +58,15 @@ pub struct Port {
     pub max_queued_bytes: u64,
     /// Maximum of bytes queued since the last sample.
     pub recent_max_bytes: u64,
-    /// The last short and the last long frame whose time on the wire was not a product, which most frames are like: its bytes,
-    /// and its time.
-    recent: [(u32, Time); 2],
+    /// Bytes of the last short and of the last long frame whose time on the wire was not a product, which most frames are like.
+    recent_bytes: [u16; 2],
+    /// The times of these frames.
+    recent_times: [Time; 2],
+    /// What [`super::frame_ends`] knows of the end of the frame on the wire.
+    pub end: u64,
 }
+
+const _: () = assert!(size_of::<Port>() == 128, "a port takes two cache lines");
 
 /// Frames of fewer bytes are short, as those without payload are.
 const SHORT: u64 = 256;
@@ -89,7 +94,9 @@ impl Port {
             tx_packets: 0,
             max_queued_bytes: 0,
             recent_max_bytes: 0,
-            recent: [(0, Time::ZERO); 2],
+            recent_bytes: [0; 2],
+            recent_times: [Time::ZERO; 2],
+            end: 0,
         }
     }
 
@@ -105,7 +112,7 @@ impl Port {
         self.ps_per_byte = if self.clock == Clock::Exact { ps_per_byte } else { 0 };
         self.rate = rate;
         self.speed_code = speed_code.unwrap_or(self.speed_code);
-        self.recent = [(0, Time::ZERO); 2];
+        self.recent_bytes = [0; 2];
     }
 
     /// Whether the link is down.
@@ -159,9 +166,11 @@ impl Port {
         if self.ps_per_byte != 0 {
             return Time(bytes * u64::from(self.ps_per_byte));
         }
-        let (known, time) = &mut self.recent[usize::from(bytes >= SHORT)];
+        debug_assert!(bytes <= u16::MAX.into(), "packets have no more bytes than that");
+        let class = usize::from(bytes >= SHORT);
+        let (known, time) = (&mut self.recent_bytes[class], &mut self.recent_times[class]);
         if u64::from(*known) != bytes {
-            (*known, *time) = (bytes as u32, self.clock.serialization(self.rate, bytes));
+            (*known, *time) = (bytes as u16, self.clock.serialization(self.rate, bytes));
         }
         *time
     }

@@ -31,7 +31,7 @@ impl<C: LinkControl> Links<C> {
         }
         if self.wire_hooks {
             if self.only_ends {
-                self.schedule_ready(ctx, port_id);
+                self.schedule_end(ctx, port_id);
             } else {
                 let Some(arrives) = self.run_wire_hooks(ctx, port_id, id, frame, arrival) else { return };
                 arrival = arrives;

@@ -5,7 +5,7 @@
 //! and memory then stay in the cache, and its events need an order only among themselves. Otherwise, and if the settings
 //! ask for one order of all events, all nodes share one queue. Results are the same.
 
-use xoff_engine::{Arrival, Event, FutureEvents, Next, Time, fetch_ahead};
+use xoff_engine::{Arrival, Event, FutureEvents, Next, Time, fetch_ahead, fetch_whole_ahead};
 
 use super::partition::Partition;
 use crate::ctx::Ctx;
@@ -23,20 +23,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     pub(super) fn handle_until(&mut self, limit: Time, count: u64) {
         let last = self.ctx.counters.events.saturating_add(count);
         match &self.ctx.events {
-            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => self.run_in_order(limit, last),
-            FutureEvents::ByEntity(_) => self.run_by_node(limit, last),
-        }
-    }
-
-    fn run_in_order(&mut self, limit: Time, last: u64) {
-        while self.ctx.counters.events < last && self.ctx.failure.is_none() {
-            let Some(event) = self.ctx.events.pop_before(limit) else { return };
-            if let Some(next) = self.ctx.events.next_known() {
-                // Most events name a port, and those of packets a packet.
-                self.ctx.packets.prefetch_with_telemetry(next.arg);
-                fetch_ahead(&self.links.ports, index_of(next.key));
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => {
+                self.run_in_order(limit, last, false);
             }
-            self.handle(event.time, event.key, event.arg);
+            FutureEvents::ByEntity(_) => self.run_by_node(limit, last),
         }
     }
 
@@ -44,16 +34,26 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// has become of a message, if the caller is to hear of it at once.
     pub(super) fn handle_live(&mut self, limit: Time, count: u64, at_once: bool) {
         let last = self.ctx.counters.events.saturating_add(count);
+        if self.run_in_order(limit, last, at_once) {
+            C::end_window(&mut self.links, &mut self.ctx, limit);
+            self.links.settle_ends(&mut self.ctx, limit);
+        }
+    }
+
+    /// Handles the events of a joint queue before `limit`; returns whether none of them is left.
+    fn run_in_order(&mut self, limit: Time, last: u64, at_once: bool) -> bool {
         while self.ctx.counters.events < last && self.ctx.failure.is_none() {
-            let Some(event) = self.ctx.events.pop_before(limit) else {
-                C::end_window(&mut self.links, &mut self.ctx, limit);
-                return self.links.settle_ends(&mut self.ctx, limit);
-            };
-            self.handle(event.time, event.key, event.arg);
+            let Some(event) = self.ctx.events.pop_before(limit) else { return true };
+            // Most events name a port, and those of packets a packet.
+            let (key, arg) = self.ctx.events.next_known();
+            self.ctx.packets.prefetch_with_telemetry(arg);
+            fetch_ahead(&self.links.ports, index_of(key));
+            self.handle(event);
             if at_once && self.hosts.has_news() {
-                return;
+                return false;
             }
         }
+        false
     }
 
     fn run_by_node(&mut self, limit: Time, last: u64) {
@@ -70,7 +70,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             while let Some(node) = self.ctx.events.open_next().map(NodeId) {
                 // The node before this one may have got further.
                 self.ctx.now = window.start;
-                self.fetch_node(node);
+                self.fetch_node();
                 if self.ctx.net.is_host(node) {
                     self.run_host(last)
                 } else {
@@ -81,7 +81,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             // Events that concern all nodes come after all others of their time.
             self.ctx.events.end_window();
             while let Some(event) = self.ctx.events.take_common(end) {
-                self.handle(event.time, event.key, event.arg);
+                self.begin_event(event.time, event.key);
+                self.rare_event(event.key, event.arg);
             }
             latest = latest.max(self.ctx.now);
         }
@@ -98,19 +99,21 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Fetches what the current `node` is about to use into the cache: its ports, the first packet of each FIFO, which no
-    /// earlier packet has fetched, and what its memory asks for unless it is calm.
+    /// Fetches what the current node is about to use into the cache: its ports with the queues of the first priority, the first packet of
+    /// each FIFO, which no earlier packet has fetched, and the FIFOs of its neighbours, to which its packets go.
     #[inline]
-    fn fetch_node(&self, node: NodeId) {
+    fn fetch_node(&self) {
         let Some(fifos) = self.ctx.events.fetched_fifos() else { return };
-        let is_calm = self.switches.accounting.memories[node.index()].is_calm(0);
         for (port, packet) in fifos {
             self.ctx.packets.prefetch_with_telemetry(packet);
-            fetch_ahead(&self.links.ports, port);
-            if !is_calm {
-                let queue = QueueId::new(PortId(port), 0, self.links.priorities);
-                fetch_ahead(&self.switches.accounting.buffers, queue.0);
-            }
+            fetch_whole_ahead(&self.links.ports, port);
+            fetch_ahead(&self.links.queues, self.links.place(PortId(port), DATA) as u32);
+            let queue = QueueId::new(PortId(port), 0, self.links.priorities);
+            fetch_ahead(&self.switches.accounting.buffers, queue.0);
+        }
+        // The ports themselves are on their way.
+        for (port, _) in self.ctx.events.fetched_fifos().into_iter().flatten() {
+            self.ctx.events.fetch_slot(self.links.ports[port as usize].arrivals);
         }
     }
 
@@ -123,7 +126,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                         self.ctx.events.take(&mut self.ctx.packets, slot);
                     self.ctx.packets.prefetch(following);
                     self.begin_event(time, key(kind::SWITCH_ARRIVAL, fifo));
-                    self.switches.arrival(&mut self.ctx, &mut self.links, node, PortId(fifo), arg);
+                    self.switches.arrival(&mut self.ctx, &mut self.links, Some(node), PortId(fifo), arg);
                     if self.ctx.halts {
                         self.ctx.halts = false;
                         return;
@@ -201,16 +204,14 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    #[inline(never)]
-    fn handle(&mut self, time: Time, key: u32, arg: u32) {
+    /// Handles an event of a joint queue.
+    #[inline(always)] // runs for every event, at one place
+    fn handle(&mut self, Event { time, key, arg }: Event) {
         self.begin_event(time, key);
         let index = index_of(key);
         let Partition { ctx, links, switches, hosts, .. } = self;
         match kind_of(key) {
-            kind::SWITCH_ARRIVAL => {
-                let node = links.ports[index as usize].node;
-                switches.arrival(ctx, links, node, PortId(index), arg)
-            }
+            kind::SWITCH_ARRIVAL => switches.arrival(ctx, links, None, PortId(index), arg),
             kind::HOST_ARRIVAL => hosts.arrival(ctx, links, PortId(index), arg),
             kind::PORT_READY => self.port_ready(PortId(index)),
             kind::NIC_WAKE => N::wake(hosts, ctx, links, index, arg),

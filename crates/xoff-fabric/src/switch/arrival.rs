@@ -16,13 +16,13 @@ use crate::observe::Failure;
 use crate::packet::{BY_HOP, CHARGED, DATA, Frame, Kind, MAC_CONTROL, PacketId};
 
 impl Switches {
-    /// A packet's last bit has arrived at a switch, or its header if switches cut through.
+    /// A packet's last bit has arrived at a switch, or its header if switches cut through. Where `node` is not given it is looked up.
     #[inline(always)] // runs for every packet
     pub fn arrival<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
         links: &mut Links<C>,
-        node: NodeId,
+        node: Option<NodeId>,
         ingress: PortId,
         id: PacketId,
     ) {
@@ -48,14 +48,15 @@ impl Switches {
         &mut self,
         ctx: &mut Ctx,
         links: &mut Links<C>,
-        node: NodeId,
+        node: Option<NodeId>,
         ingress: PortId,
         id: PacketId,
     ) {
         let class = ctx.packets[id].class;
+        let node = node.unwrap_or_else(|| links.ports[ingress.index()].node);
         let egress = self.read_and_route(ctx, links, node, id);
         let frame = ctx.packets[id].frame();
-        self.go_on(ctx, links, node, (ingress, class), egress, id, frame);
+        self.go_on(ctx, links, Some(node), (ingress, class), egress, id, frame);
     }
 
     /// A packet that came by an ingress port in a class goes on to its egress port.
@@ -65,7 +66,7 @@ impl Switches {
         &mut self,
         ctx: &mut Ctx,
         links: &mut Links<C>,
-        node: NodeId,
+        node: Option<NodeId>,
         (ingress, class): (PortId, u8),
         egress: PortId,
         id: PacketId,
@@ -76,6 +77,9 @@ impl Switches {
         let queue = QueueId::new(ingress, class.saturating_sub(DATA), links.priorities);
         links.settle_end(ctx, egress);
         let port = &links.ports[egress.index()];
+        // The egress port is about to be used, unlike the ingress port.
+        let node = node.unwrap_or(port.node);
+        debug_assert_eq!(node, port.node, "a packet leaves the switch that it has come to");
         // Control packets are not charged, but near a threshold they take the slow path like data: testing costs more.
         let passes =
             self.fast_path & port.is_quiet(ctx.now) && self.accounting.lets_through(node, queue, size);
@@ -173,6 +177,9 @@ impl Switches {
         let port = &mut links.ports[egress.index()];
         self.stamp_passing(ctx, port, id, kind);
         let (arrival, place) = (port.start(ctx.now, size), port.arrivals);
+        if links.wire_hooks {
+            links.schedule_end(ctx, egress);
+        }
         links.schedule_arrival(ctx, egress, arrival, place, id);
     }
 

@@ -115,7 +115,7 @@ impl Switches {
             fast_path: switch_points.is_none() && !limits_credits && !C::QUEUES_FLOWS,
             queue_hooks,
             marks,
-            hooked_kinds: if queue_hooks || links.wire_hooks || late || hooks.marks_acks {
+            hooked_kinds: if queue_hooks || links.has_wire_hooks() || late || hooks.marks_acks {
                 ALL_KINDS
             } else {
                 // A detector that sees no empty queues relies on seeing each data packet that waits: where some are dropped from a

@@ -57,7 +57,7 @@ fn the_order_of_scheduling_holds_among_many_events_of_a_slot() {
 
 #[test]
 fn an_event_with_a_reserved_place_comes_where_it_would_have_come() {
-    // Slots are 0.512 ns wide. Places 1 and 2 of six events at 5 ns are reserved. Place 2 is pushed first, both before the slot is
+    // Slots are 0.512 ns wide. Of six events at 5 ns the places of the second and the third are reserved. The third is pushed first, both before the slot is
     // emptied; then a place that was reserved at 5 ns, behind 3 and 4, is pushed while the slot is being emptied.
     let mut queue = ScheduledQueue::new();
     let mut places = Vec::new();
@@ -80,7 +80,7 @@ fn an_event_with_a_reserved_place_comes_where_it_would_have_come() {
         }
         order.push((event.key, queue.place()));
     }
-    assert_eq!(order, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6)]);
+    assert_eq!(order, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7)]);
 }
 
 proptest! {
