@@ -3,7 +3,7 @@
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 
-/// The same as [`fetch_ahead`] for all lines of an entry that begins with a line.
+/// The same as [`fetch_ahead`] for all lines of an entry that begins where a line begins.
 #[inline(always)] // a few instructions
 pub fn fetch_whole_ahead<T>(all: &[T], index: u32) {
     #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ pub fn fetch_whole_ahead<T>(all: &[T], index: u32) {
 }
 
 /// Prefetches entry `index` of `all` into the nearest cache. If there is no such entry, prefetches what lies behind the last one: whether
-/// there is one is unpredictable, and so no branch.
+/// there is one is unpredictable, and so no branch asks.
 #[inline(always)] // two instructions
 pub fn fetch_ahead<T>(all: &[T], index: u32) {
     #[cfg(target_arch = "x86_64")]

@@ -244,7 +244,7 @@ impl FutureEvents {
     }
 
     /// Adds an event with a reserved place.
-    #[inline(never)]
+    #[inline(never)] // large, and rare beside the others
     pub fn push_at(&mut self, place: u64, time: Time, key: u32, arg: u32) {
         if let FutureEvents::Scheduled(queue) = self {
             queue.push_at(place, time, key, arg);

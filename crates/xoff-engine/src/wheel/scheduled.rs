@@ -52,7 +52,7 @@ const NEAR: usize = 32;
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct List {
     first: u32,
-    /// [`NONE`] if the list has always been empty.
+    /// [`NONE`] if the list has always been empty; not valid once all events of a list are taken.
     last: u32,
     /// The events are in their order.
     is_sorted: bool,
@@ -61,7 +61,8 @@ struct List {
 impl List {
     const EMPTY: List = List { first: NONE, last: NONE, is_sorted: true };
 
-    /// A node with this order joins the list: at its end, where it mostly belongs, or nearly at its beginning.
+    /// A node with this order joins the list: where it belongs if that is at the end, as mostly, or near the beginning. Otherwise it is put
+    /// at the end, and the list is no longer sorted.
     #[inline(always)] // runs for every event
     fn join(&mut self, nodes: &mut [Node], at: u32, order: u128) {
         if nodes[self.last as usize].order() > order && self.join_inside(nodes, at, order, NEAR) {
@@ -102,7 +103,7 @@ impl List {
 
 /// Pending events, by time and then by place.
 pub struct ScheduledQueue {
-    /// The events of the current slot and before.
+    /// The events of the current slot and before, in their order.
     due: List,
     slots: Slots<List>,
     nodes: Vec<Node>,
@@ -191,7 +192,7 @@ impl ScheduledQueue {
         self.nodes.push(Node::NOTHING);
     }
 
-    /// Adds an event of the current slot, or one beyond the horizon.
+    /// Adds an event of the current slot or before, or one beyond the horizon.
     #[cold]
     #[inline(never)]
     fn join_off_wheel(&mut self, at: u32, slot: u64) {
@@ -201,6 +202,7 @@ impl ScheduledQueue {
             return;
         }
         if self.due.first == NONE {
+            // The last node is gone.
             self.due = List::EMPTY;
         }
         let order = self.nodes[at as usize].order();
@@ -282,7 +284,7 @@ impl ScheduledQueue {
         self.far_slot = self.far.keys().next().copied().unwrap_or(u64::MAX);
     }
 
-    /// Puts the events of `due`, of which there is one, in their order.
+    /// Puts the events of `due` in their order.
     #[inline(never)]
     fn sort_due(&mut self) {
         let mut at = self.due.first;

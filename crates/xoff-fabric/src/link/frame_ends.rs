@@ -15,8 +15,8 @@ use crate::ids::PortId;
 use crate::network::Network;
 use crate::settings::{Order, UetOf};
 
-/// The value of [`Port::end`] if the end of a port's last frame is over, or an event. Values between this and [`ALWAYS_EVENT`] are the
-/// reserved place of the end of the frame on the wire.
+/// The value of [`Port::end`] if the end of a port's last frame is over, or an event. A value between this and [`ALWAYS_EVENT`] is
+/// the reserved place of the end of the frame on the wire.
 const SETTLED: u64 = 0;
 /// The value of [`Port::end`] of a host's port: the ends of its frames are always events, since its NIC may have something to send.
 const ALWAYS_EVENT: u64 = u64::MAX;
@@ -50,7 +50,7 @@ impl FrameEnds {
 
 impl<C: LinkControl> Links<C> {
     /// Schedules the end of the frame that has just begun on the wire of a port.
-    #[inline(always)] // one copy for hosts, one for switches
+    #[inline(always)] // runs for every packet in such runs, at hosts and at switches each in a place of its own
     pub fn schedule_end(&mut self, ctx: &mut Ctx, port_id: PortId) {
         let port = &mut self.ports[port_id.index()];
         port.armed = true;

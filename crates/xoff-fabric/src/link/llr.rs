@@ -272,7 +272,10 @@ impl<C: LinkControl> Links<C> {
         if let Some(answer) = answer
             && self.damage(ctx, port, |errors| errors.of_ordered_set(control)).is_none()
         {
-            let at = self.ports[port.peer().index()].symbol_arrival(arrival, control);
+            // The rate may change until then, and the other end may be in another partition.
+            let back = port.peer();
+            let rate = ctx.net.rate_at(back, arrival);
+            let at = self.ports[back.index()].symbol_arrival_by(rate, arrival, control);
             self.schedule_retry(ctx, port, at, answer | expected as u32 & NUMBER);
         }
         id
@@ -284,6 +287,7 @@ impl<C: LinkControl> Links<C> {
         self.llr.is_some() && self.retry_keeps_wire(ctx, port)
     }
 
+    /// The same with link-level retry.
     fn retry_keeps_wire(&mut self, ctx: &mut Ctx, port: PortId) -> bool {
         let now = ctx.now;
         let Some(retry) = self.retry(port) else { return false };

@@ -16,7 +16,8 @@ pub const DROPS: u16 = 1 << 14;
 
 /// An egress port and its link. Times are exact: see [`Rate::serialization`].
 ///
-/// What every packet needs is in the first cache line; the others are in the second one.
+/// What every packet needs is in the first cache line, and all else in the second one. In runs in the order of scheduling and with clocks
+/// that cut times, each packet needs both lines.
 #[derive(Clone, Debug, Zeroable)]
 #[repr(C, align(64))]
 pub struct Port {
@@ -148,6 +149,11 @@ impl Port {
     #[inline]
     pub fn symbol_arrival(&self, at: Time, bytes: u64) -> Time {
         at + self.serialization(bytes) + self.delay
+    }
+
+    /// The same at another rate than the current one.
+    pub fn symbol_arrival_by(&self, rate: Rate, at: Time, bytes: u64) -> Time {
+        at + self.clock.serialization(rate, bytes) + self.delay
     }
 
     /// Time of `bytes` on the wire.

@@ -127,7 +127,7 @@ impl<C: LinkControl> Links<C> {
         Some(arrival)
     }
 
-    /// Schedules the end of the frame on the wire of a port.
+    /// Schedules the end of the frame that has just begun on the wire of a port, of which link-level retry hears.
     pub(super) fn schedule_ready(&mut self, ctx: &mut Ctx, port_id: PortId) {
         self.begin_frame(port_id);
         self.schedule_end(ctx, port_id);

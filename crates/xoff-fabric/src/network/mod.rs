@@ -185,13 +185,18 @@ impl Network {
         self.topology.nodes[node.index()].kind == NodeKind::Host
     }
 
+    /// The rate at a time of the direction that leaves a port.
+    pub(crate) fn rate_at(&self, port: PortId, at: Time) -> Rate {
+        match &self.faults {
+            Some(plan) => plan.rate(&self.topology, port, at),
+            None => self.topology.rate(port),
+        }
+    }
+
     /// The rate at which a packet on the link of `port` leaves the switch at the link's end, by what links do at a time; the maximum
     /// of all ports that the switch may choose.
     pub(crate) fn next_rate(&self, packet: &Packet, port: PortId, at: Time) -> Rate {
-        let rate = |port| match &self.faults {
-            Some(plan) => plan.rate(&self.topology, port, at),
-            None => self.topology.rate(port),
-        };
+        let rate = |port| self.rate_at(port, at);
         match (packet.destination(), &self.paths.next_hops) {
             (Some(end), Some(hops)) => match hops.towards(self.topology.node_of(port.peer()), end) {
                 Ok(last) => rate(last),

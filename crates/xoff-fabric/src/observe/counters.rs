@@ -76,11 +76,11 @@ impl Counters {
         self.fingerprint = self.fingerprint.wrapping_add(fingerprint(time, key));
     }
 
-    /// Counts an event if there `is_one`, without a branch.
-    #[inline(always)] // runs for every event
-    pub(crate) fn count_if(&mut self, is_one: bool, time: Time, key: u32) {
-        self.events += u64::from(is_one);
-        self.fingerprint = self.fingerprint.wrapping_add(u64::from(is_one) * fingerprint(time, key));
+    /// Counts an event if it `happens`, without a branch.
+    #[inline(always)] // runs for every packet at a switch, in the order of scheduling
+    pub(crate) fn count_if(&mut self, happens: bool, time: Time, key: u32) {
+        self.events += u64::from(happens);
+        self.fingerprint = self.fingerprint.wrapping_add(u64::from(happens) * fingerprint(time, key));
     }
 
     /// Adds another partition's counts.

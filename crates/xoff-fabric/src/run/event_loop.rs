@@ -40,7 +40,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Handles the events of a joint queue before `limit`; returns whether none of them is left.
+    /// Handles the events of a joint queue before `limit`, until so many were handled that their number is `last`, or a failure; if `at_once`,
+    /// until something has become of a message. Returns whether it found no more events before `limit`.
     fn run_in_order(&mut self, limit: Time, last: u64, at_once: bool) -> bool {
         while self.ctx.counters.events < last && self.ctx.failure.is_none() {
             let Some(event) = self.ctx.events.pop_before(limit) else { return true };

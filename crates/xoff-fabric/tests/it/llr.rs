@@ -1,7 +1,7 @@
 //! Link-level retry: what it delivers on links with errors, and how fast, by hand.
 
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::fault::{Broken, Cause, Convergence, FrameLoss};
+use xoff_fabric::fault::{Broken, Cause, Convergence, Fault, FrameLoss};
 use xoff_fabric::ids::PortId;
 use xoff_fabric::link::llr::RetryCounts;
 use xoff_fabric::network::Flow;
@@ -113,15 +113,15 @@ fn controls() -> [FlowControl; 5] {
     ]
 }
 
-/// Three senders to one receiver behind two switches, with a bit error in each third frame or so.
-fn incast(control: FlowControl) -> Network {
+/// Three senders to one receiver behind two switches, with a bit error in each third frame or so, and `faults`.
+fn incast(control: FlowControl, faults: Vec<Fault>) -> Network {
     let mut settings = with_llr(Llr::default());
     settings.flow_control = control;
     settings.switch.forwarding = Some(Forwarding::StoreAndForward);
     settings.link.ber = Some(5e-5);
     let topology = chain(2, &[0, 0, 0, 1], RATE, DELAY);
     let flows = (0..3).map(|src| flow(src, 3, 952 * 400)).collect();
-    whole(topology, settings, flows)
+    network(topology, settings, flows, faults, Convergence::None)
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn nothing_is_lost_or_overtaken_under_any_flow_control() {
     for control in controls() {
         let name = control.name();
         let recording = Recording { reordering: true, ..Recording::default() };
-        let mut sim = Simulation::new(incast(control), None, recording, None);
+        let mut sim = Simulation::new(incast(control, Vec::new()), None, recording, None);
         let stop = sim.run(&mut |_| true).expect("a run");
         // A network that loses nothing sends nothing again: a lost or doubled packet would leave a flow open.
         assert_eq!((stop, sim.counters().drops), (Stop::FlowsDone, 0), "{name}");
@@ -144,9 +144,12 @@ fn nothing_is_lost_or_overtaken_under_any_flow_control() {
 
 #[test]
 fn the_number_of_partitions_changes_nothing() {
+    // The link between the switches, and so between the partitions, is slower for some time.
+    let slower = Broken::Rate { link: 4, rate: Rate::from_gbps(10) };
+    let faults = vec![fault(slower, Time::from_us(20), Time::from_us(60))];
     for control in controls() {
         let one = |parts| {
-            let net = incast(control.clone());
+            let net = incast(control.clone(), faults.clone());
             let cut = Cut::into(&net, parts, None);
             assert_eq!(cut.partitions(), parts);
             let mut sim = Simulation::cut(net, cut, None, Recording::default(), None);
@@ -182,6 +185,21 @@ fn a_frame_that_comes_again_is_discarded() {
     let c = counts(&sim, 0);
     assert_eq!((c.frames, c.replayed, c.discarded, c.timeouts), (1, 1, 1, 1));
     assert_eq!(sim.records().flows[0].fct, Some(Time::from_ns(2 * 1_080 + 2 * 1_004)));
+}
+
+#[test]
+fn an_answer_takes_the_rate_that_its_link_has_then() {
+    // The frame is at the switch after 80 + 1,000 ns. From 0.5 us on the link has 1 Gbps, at which the answer's 8 B take 64 ns: it is at
+    // h0 after 1,080 + 64 + 1,000 = 2,144 ns. A timer of 2,143 ns does not wait for it. At 100 Gbps, the rate when the frame was sent, it
+    // would be there after 2,080.64 ns.
+    let slower = fault(Broken::Rate { link: 0, rate: Rate::from_gbps(1) }, Time::from_ns(500), Time::NEVER);
+    for (timeout, timeouts) in [(2_143, 1), (2_145, 0)] {
+        let llr = Llr { timeout: Some(Time::from_ns(timeout)), ..Llr::default() };
+        let flows = vec![flow(0, 1, 952)];
+        let net = network(line(), with_llr(llr), flows, vec![slower.clone()], Convergence::None);
+        let (sim, stop) = run(net, None);
+        assert_eq!((stop, counts(&sim, 0).timeouts), (Stop::FlowsDone, timeouts), "{timeout} ns");
+    }
 }
 
 #[test]

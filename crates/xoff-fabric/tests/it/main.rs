@@ -42,6 +42,7 @@ mod roots;
 mod routing;
 mod routing_d_mod_k;
 mod routing_ns3_hpcc;
+mod scheduled_order;
 mod shared_credits;
 mod spraying;
 mod storms;

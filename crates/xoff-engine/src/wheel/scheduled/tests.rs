@@ -57,8 +57,8 @@ fn the_order_of_scheduling_holds_among_many_events_of_a_slot() {
 
 #[test]
 fn an_event_with_a_reserved_place_comes_where_it_would_have_come() {
-    // Slots are 0.512 ns wide. Of six events at 5 ns the places of the second and the third are reserved. The third is pushed first, both before the slot is
-    // emptied; then a place that was reserved at 5 ns, behind 3 and 4, is pushed while the slot is being emptied.
+    // Slots are 0.512 ns wide. Of the events at 5 ns, places for keys 1 and 2 are reserved. Key 2 is pushed first, both before the slot is
+    // emptied; then key 5, whose place was reserved at 5 ns behind keys 3 and 4, is pushed while the slot is being emptied.
     let mut queue = ScheduledQueue::new();
     let mut places = Vec::new();
     for key in 0..5 {
