@@ -1,14 +1,13 @@
 //! Prefetching of entries that are about to be used.
 
-/// Bytes of a line of the cache.
-const LINE: usize = 64;
-
 /// The same as [`fetch_ahead`] for all lines of an entry that begins where a line begins.
 #[inline(always)] // a few instructions
 pub fn fetch_whole_ahead<T>(all: &[T], index: u32) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // Bytes of a line of the cache.
+        const LINE: usize = 64;
         let entry: *const i8 = all.as_ptr().wrapping_add(all.len().min(index as usize)).cast();
         for line in 0..size_of::<T>().div_ceil(LINE) {
             // Safety: as for `fetch_ahead`.
