@@ -1,41 +1,37 @@
 //! Prefetching of entries that are about to be used.
 
-/// The same as [`fetch_ahead`] for all lines of an entry that begins where a line begins.
-#[inline(always)] // a few instructions
-pub fn fetch_whole_ahead<T>(all: &[T], index: u32) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // Bytes of a line of the cache.
-        const LINE: usize = 64;
-        let entry: *const i8 = all.as_ptr().wrapping_add(all.len().min(index as usize)).cast();
-        for line in 0..size_of::<T>().div_ceil(LINE) {
-            // Safety: as for `fetch_ahead`.
-            #[allow(unsafe_code)]
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(entry.wrapping_add(line * LINE));
-            }
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (all, index);
-}
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
 
 /// Prefetches entry `index` of `all` into the nearest cache. If there is no such entry, prefetches what lies behind the last one: whether
 /// there is one is unpredictable, and so no branch asks.
 #[inline(always)] // two instructions
 pub fn fetch_ahead<T>(all: &[T], index: u32) {
+    fetch(all, index, 0);
+}
+
+/// The same for all lines of an entry that begins where a line begins.
+#[inline(always)] // a few instructions
+pub fn fetch_whole_ahead<T>(all: &[T], index: u32) {
+    for offset in (0..size_of::<T>()).step_by(LINE) {
+        fetch(all, index, offset);
+    }
+}
+
+/// Prefetches the line that lies `offset` bytes behind the beginning of an entry.
+#[inline(always)]
+fn fetch<T>(all: &[T], index: u32, offset: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let entry = all.as_ptr().wrapping_add(all.len().min(index as usize));
+        let entry: *const i8 = all.as_ptr().wrapping_add(all.len().min(index as usize)).cast();
         // Safety: a prefetch has no effect that a program could observe, whatever the address. Packets and lists lie in the
         // outer caches, and waiting for them would otherwise take an eighth of the run time.
         #[allow(unsafe_code)]
         unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(entry.cast());
+            _mm_prefetch::<_MM_HINT_T0>(entry.wrapping_add(offset));
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (all, index);
+    let _ = (all, index, offset);
 }
