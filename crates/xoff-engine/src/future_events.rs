@@ -164,19 +164,24 @@ impl FutureEvents {
 
 /// Time that is carried forward: between two windows, some events come earlier, and all others stay.
 impl FutureEvents {
-    /// The time of the first of the events with keys that `is_external` names, and of starts; [`Time::NEVER`] if none is
-    /// pending.
-    pub fn first_of(&self, is_external: impl Fn(u32) -> bool) -> Time {
+    /// Shows each event but arrivals in FIFOs, in any order.
+    pub fn visit(&self, mut visit: impl FnMut(Event)) {
         match self {
-            FutureEvents::Joint(queue) => queue.first_of(&is_external),
-            FutureEvents::Scheduled(queue) => queue.first_of(&is_external),
+            FutureEvents::Joint(queue) => queue.visit(&mut visit),
+            FutureEvents::Scheduled(queue) => queue.visit(&mut visit),
             FutureEvents::ByEntity(all) => {
-                let common = all.common.iter().map(|Reverse(event)| event);
-                let common = common.filter(|event| is_external(event.key)).map(|event| event.time).min();
-                let start = all.start.map_or(Time::NEVER, |(time, _)| time);
-                all.entities.first_of(&is_external).min(start).min(common.unwrap_or(Time::NEVER))
+                all.common.iter().for_each(|Reverse(event)| visit(*event));
+                all.start.iter().for_each(|&(time, key)| visit(Event { time, key, arg: 0 }));
+                all.entities.visit(&mut visit);
             }
         }
+    }
+
+    /// When the first of these events comes; [`Time::NEVER`] if there is none.
+    pub fn first_of(&self, is_external: impl Fn(u32) -> bool) -> Time {
+        let mut first = Time::NEVER;
+        self.visit(|event| first = if is_external(event.key) { first.min(event.time) } else { first });
+        first
     }
 
     /// The number of each link's FIFO that has arrivals, with the time and the argument of the first of them. Nothing in a joint

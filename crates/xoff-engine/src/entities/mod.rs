@@ -222,14 +222,12 @@ impl EntityQueues {
         self.block_next.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
-    /// The time of the first of the entities' own events with keys that `is_external` names, between windows.
-    pub fn first_of(&self, is_external: &dyn Fn(u32) -> bool) -> Time {
-        let of = |entity: &Entity| {
-            let soon = entity.soon.iter().map(|&rank| Event::of_rank(rank));
-            let later = entity.later.iter().map(|Reverse(event)| *event);
-            soon.chain(later).filter(|event| is_external(event.key)).map(|event| event.time).min()
-        };
-        self.entities.iter().filter_map(of).min().unwrap_or(Time::NEVER)
+    /// Shows each of the entities' own events, in any order.
+    pub fn visit(&self, visit: &mut dyn FnMut(Event)) {
+        for entity in &self.entities {
+            entity.soon.iter().for_each(|&rank| visit(Event::of_rank(rank)));
+            entity.later.iter().for_each(|Reverse(event)| visit(*event));
+        }
     }
 
     /// Replaces each of the entities' own events by another of the same entity, not before the last window's end.

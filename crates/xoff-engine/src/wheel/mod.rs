@@ -162,16 +162,14 @@ impl EventQueue {
         }
     }
 
-    /// The time of the first of the events with keys that `is_external` names; [`Time::NEVER`] if none is pending.
-    pub(crate) fn first_of(&self, is_external: &dyn Fn(u32) -> bool) -> Time {
-        let due = self.due.iter().chain(self.far.values().flatten()).copied();
-        let lists = self.slots.lists().flat_map(|(begin, head)| {
+    /// Shows each event, in any order.
+    pub(crate) fn visit(&self, visit: &mut dyn FnMut(Event)) {
+        self.due.iter().chain(self.far.values().flatten()).for_each(|&event| visit(event));
+        for (begin, head) in self.slots.lists() {
             let node = |at: u32| (at != NONE).then(|| &self.nodes[at as usize]);
             let list = successors(node(head), move |n| node(n.next));
-            list.map(move |n| event(begin, n.place, n.arg))
-        });
-        let external = due.chain(lists).filter(|event| is_external(event.key));
-        external.map(|event| event.time).min().unwrap_or(Time::NEVER)
+            list.for_each(|n| visit(event(begin, n.place, n.arg)));
+        }
     }
 
     /// Replaces each event by another. Simultaneous events keep their order.

@@ -310,10 +310,9 @@ impl ScheduledQueue {
         listed.chain(self.far.values().flatten().copied()).map(|at| self.nodes[at as usize])
     }
 
-    /// The time of the first of the events with keys that `is_external` names; [`Time::NEVER`] if none is pending.
-    pub(crate) fn first_of(&self, is_external: &dyn Fn(u32) -> bool) -> Time {
-        let external = self.all().filter(|node| is_external(node.event.key));
-        external.map(|node| node.event.time).min().unwrap_or(Time::NEVER)
+    /// Shows each event, in any order.
+    pub(crate) fn visit(&self, visit: &mut dyn FnMut(Event)) {
+        self.all().for_each(|node| visit(node.event));
     }
 
     /// Replaces each event by another. Simultaneous events keep their order, and no reserved place is valid any more.

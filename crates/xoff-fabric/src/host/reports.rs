@@ -173,7 +173,7 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Writes what is still open at the end of a run: messages under way, and marks of those that receivers wait for.
-    pub fn close<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>) {
+    pub fn close<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
         if N::OWN_TRANSPORT {
             N::on_close(self, ctx, links);
         }
@@ -187,7 +187,7 @@ impl<N: NicScheduler> Hosts<N> {
                 self.close_message(ctx, links, connection, message, false);
             }
         }
-        self.close_recalled(ctx);
+        self.close_recalled(ctx, links);
         for receiver in self.receivers.iter().flatten() {
             receiver.report(&mut ctx.probes.records);
         }

@@ -38,7 +38,7 @@ impl<N: NicScheduler> Hosts<N> {
             let now = ctx.now;
             return ctx.schedule(f.src, now, key(kind::FLOW_START, flow.0), step + 1);
         }
-        if self.recall.is_some() && self.starts_recalled(ctx, flow) {
+        if self.recall.is_some() && self.starts_recalled(ctx, links, flow) {
             return;
         }
         if let Some(stop) = f.stop {

@@ -17,6 +17,7 @@ mod deadlock;
 mod dependencies;
 mod detection;
 mod dragonfly;
+mod episodes;
 mod expresspass;
 mod fast_forward;
 mod faults;

@@ -62,11 +62,13 @@ fn messages_in_a_row_take_the_time_of_the_first_three() {
 }
 
 #[test]
-fn nothing_is_recalled_after_messages_have_met() {
-    // Host 2 sends to host 1 from 5.1 ms on, while the sixth message is recalled: it is at the switch's port 1 us later.
+fn no_message_is_recalled_by_its_like_after_messages_have_met() {
+    // Host 2 sends to host 1 from 5.1 ms on, while the sixth message is recalled: it is at the switch's port 1 us later. It is still there
+    // when the seventh message comes. After that two messages are simulated that have the network for themselves, one episode each, and
+    // the last three are recalled as episodes.
     let other = Flow { start: Time::from_us(5_100), ..flow(2, 1, SIZE) };
     let sim = chain(12, &[other], Recording::default(), None);
-    assert_eq!(recalled(&sim), [3, 4, 5]);
+    assert_eq!(recalled(&sim), [3, 4, 5, 9, 10, 11]);
     assert_eq!(sim.forwarded().expect("fast-forwarded").uncertain_from, Some(Time::from_us(5_101)));
 }
 

@@ -2,13 +2,16 @@
 
 use xoff_engine::Time;
 
-use super::Recall;
+use super::episodes::Over;
+use super::stops;
+use super::{Ended, Fate, Recall, Surroundings, Troubles, UnderWay};
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
 use crate::host::Hosts;
 use crate::host::message::Message;
 use crate::host::nic::NicScheduler;
-use crate::ids::FlowId;
+use crate::ids::{FlowId, PortId};
+use crate::link::Links;
 use crate::observe::detection::Marks;
 use crate::observe::records::FlowOutcome;
 
@@ -16,28 +19,29 @@ use crate::observe::records::FlowOutcome;
 const DELIVERED: u32 = 1;
 const SENT: u32 = 2;
 
-/// Marks, packets whose marks hung on chance, and PAUSE frames on a message's path so far.
-fn troubles(ctx: &Ctx, flow: FlowId) -> u64 {
-    let totals = &ctx.probes.records.totals;
-    let at = |port: &crate::ids::PortId| {
+/// What happened on a message's path so far.
+fn troubles(ctx: &Ctx, flow: FlowId) -> Troubles {
+    let (totals, path) = (&ctx.probes.records.totals, ctx.net.data_path(flow));
+    let marks = |port: &PortId| {
         let marks = &totals.marks[port.index()];
-        marks.ce + marks.ue + totals.chances[port.index()] + totals.pause_frames[port.peer().index()]
+        marks.ce + marks.ue + totals.chances[port.index()]
     };
-    ctx.net.data_path(flow).iter().map(at).sum()
+    let pauses = |port: &PortId| totals.pause_frames[port.peer().index()];
+    Troubles { marks: path.iter().map(marks).sum(), pauses: path.iter().map(pauses).sum() }
 }
 
 /// The outcome of a recalled message that has `completed` after a time or `lasted` so far, with `acked` bytes acknowledged.
-fn outcome(ctx: &Ctx, start: Time, lasted: Time, completed: bool, acked: u64) -> FlowOutcome {
+fn outcome(ctx: &Ctx, ended: &Ended, lasted: Time, completed: bool, acked: u64) -> FlowOutcome {
     FlowOutcome {
         started: true,
-        start,
+        start: ended.start,
         fct: completed.then_some(lasted),
         acked_bytes: acked,
         packets_sent: acked.div_ceil(ctx.net.wire.payload),
         retransmitted_bytes: 0,
         cnps: 0,
         marks: Marks::default(),
-        paused: Time::ZERO,
+        paused: ended.paused,
         hol_blocked: false,
         skipped: lasted,
         recalled: true,
@@ -57,10 +61,26 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// Notes that a message starts; returns whether it is recalled, so that it is not to be simulated.
     #[cold]
-    pub(in crate::host) fn starts_recalled(&mut self, ctx: &mut Ctx, flow: FlowId) -> bool {
-        let (net, troubles) = (ctx.net.clone(), troubles(ctx, flow));
-        let Some(recall) = &mut self.recall else { return false };
-        let Some(taken) = recall.begin(&net, flow, ctx.simulated(), troubles) else { return false };
+    pub(in crate::host) fn starts_recalled<C>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        flow: FlowId,
+    ) -> bool {
+        let Some(mut recall) = self.recall.take() else { return false };
+        let (net, now) = (ctx.net.clone(), ctx.simulated());
+        let around = Surroundings {
+            troubles: troubles(ctx, flow),
+            events: ctx.counters.events,
+            worth: (links.ports.len() + self.senders.len()) as u64,
+            look: |over: Vec<Over>, from: Option<usize>| {
+                over.iter().for_each(|over| stops::count(ctx, links, over));
+                self.look(ctx, links, from)
+            },
+        };
+        let taken = recall.begin(&net, flow, now, around);
+        self.recall = Some(recall);
+        let Some(taken) = taken else { return false };
         ctx.probes.on_flow_start(ctx.now, flow);
         let (ends, now) = (&net.flows[flow.index()], ctx.now);
         ctx.schedule(ends.dst, now + taken.delivered, key(kind::FLOW_STOP, flow.0), DELIVERED);
@@ -76,12 +96,12 @@ impl<N: NicScheduler> Hosts<N> {
             ctx.counters.delivered_bytes += size;
             return self.message_delivered(ctx, flow);
         }
-        let (now, troubles) = (ctx.simulated(), troubles(ctx, flow));
+        let now = ctx.simulated();
         let Some(recall) = &mut self.recall else { return };
-        let Some(seen) = recall.end(&net, flow, now, troubles, true) else { return };
+        let Some(ended) = recall.end(&net, flow, now, None) else { return };
         ctx.counters.flows_done += 1;
         ctx.counters.background_done += u64::from(net.is_background(flow));
-        let outcome = outcome(ctx, seen.start, now - seen.start, true, size);
+        let outcome = outcome(ctx, &ended, now - ended.start, true, size);
         ctx.probes.on_flow_end(ctx.now, flow, &outcome);
         self.message_sent(ctx, flow);
     }
@@ -97,25 +117,31 @@ impl<N: NicScheduler> Hosts<N> {
     /// Learns from a message that was simulated, and whose sender's port was `paused` for some time.
     #[cold]
     pub(in crate::host) fn learn(&mut self, ctx: &Ctx, message: &Message, paused: Time) {
-        let troubles = troubles(ctx, message.flow);
-        let was_calm = message.cnps == 0 && message.retransmitted == 0 && paused == Time::ZERO;
+        let is_smooth = message.cnps == 0 && message.retransmitted == 0;
+        let fate = Fate { troubles: troubles(ctx, message.flow), paused, is_smooth };
         if let Some(recall) = &mut self.recall {
-            recall.end(&ctx.net, message.flow, ctx.simulated(), troubles, was_calm);
+            recall.end(&ctx.net, message.flow, ctx.simulated(), Some(fate));
         }
     }
 
-    /// Writes the outcomes of recalled messages that are under way at the end of a run: they have sent evenly.
-    pub(in crate::host) fn close_recalled(&mut self, ctx: &mut Ctx) {
+    /// Writes the outcomes of recalled messages that are under way at the end of a run: they have sent evenly. Counts what was stopped in
+    /// recalled episodes.
+    pub(in crate::host) fn close_recalled<C>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
+        let Some(recall) = &mut self.recall else { return };
         let (net, now) = (ctx.net.clone(), ctx.simulated());
-        let under_way = self.recall.as_ref().map_or_else(Vec::new, |recall| recall.under_way());
-        for (flow, start, sent) in under_way {
+        for UnderWay { flow, start, sent, paused } in recall.under_way() {
             let size = net.flows[flow.index()].size.unwrap_or(0);
             // Where parts of a run are interrupted, others may be further.
             let lasted = now.saturating_sub(start).min(sent);
-            let share = u128::from(lasted.0) * u128::from(size) / u128::from(sent.0.max(1));
-            let acked = share as u64 / net.wire.payload * net.wire.payload;
-            let outcome = outcome(ctx, start, lasted, false, acked);
+            let share =
+                |all: u64| (u128::from(lasted.0) * u128::from(all) / u128::from(sent.0.max(1))) as u64;
+            let acked = share(size) / net.wire.payload * net.wire.payload;
+            let ended = Ended { start, paused: Time(share(paused.0)) };
+            let outcome = outcome(ctx, &ended, lasted, false, acked);
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);
+        }
+        for over in recall.close(now) {
+            stops::count(ctx, links, &over);
         }
     }
 }

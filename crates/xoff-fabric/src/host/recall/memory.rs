@@ -15,7 +15,7 @@ use crate::ids::ConnectionId;
 const AGREE: u32 = 3;
 
 /// Recalled messages before the first that is simulated again.
-const PATIENCE: u32 = 16;
+pub(super) const PATIENCE: u32 = 16;
 
 /// Messages agree if they differ by less than the tolerance over this.
 const SHARE: f64 = 8.0;

@@ -5,6 +5,7 @@
 //!   of a port's time ACKs of others may take.
 //! - [`memory`] has what messages took, by connection and size.
 //! - [`components`] says which connections can affect each other.
+//! - [`episodes`] recalls all messages between two quiet moments, also where they meet, if everything was the same before.
 //! - This module decides which messages are recalled, and [`hosts`] carries that out.
 //!
 //! A message is recalled if the latest ones of its connection and size agree, and nothing happened to them: no other message's data
@@ -13,12 +14,15 @@
 //! message of the component is under way that is not ready, each connection changes with its next message but, where others are a message ahead, the one after
 //! that. The same holds for the way back. What ACKs that were not there would have taken of a message's ports is an estimated error.
 //!
-//! As soon as data of two messages of a component meet at a port, none of its messages is recalled any more: how messages share a
-//! port may hang on single packets.
+//! As soon as data of two messages of a component meet at a port, none of its messages is recalled by its like any more: how messages share
+//! a port may hang on single packets. Then episodes may come again as a whole.
 
 mod components;
+mod episodes;
 mod hosts;
+mod look;
 mod memory;
+mod stops;
 mod traffic;
 
 use std::collections::HashMap;
@@ -28,6 +32,8 @@ use xoff_engine::Time;
 use crate::ids::{ConnectionId, FlowId};
 use crate::network::Network;
 use components::Components;
+use episodes::{Deviation, Episodes, Over, Part};
+use look::Look;
 use memory::{Like, Memory, Taken};
 use traffic::{Seen, Traffic, Way};
 
@@ -37,8 +43,53 @@ const APART: u32 = 8;
 /// A message under way that is recalled.
 struct Recalled {
     taken: Taken,
-    /// By how much its like differed.
-    spread: f64,
+    /// By how much its like differed; `None` if it is of an episode that comes again.
+    spread: Option<f64>,
+    /// Time for which its sender's port would have been paused.
+    paused: Time,
+}
+
+/// A recalled message: when it started, and for how long its sender's port would have been paused.
+struct Ended {
+    start: Time,
+    paused: Time,
+}
+
+/// A recalled message that is under way.
+struct UnderWay {
+    flow: FlowId,
+    start: Time,
+    /// Time from its start to its last ACK.
+    sent: Time,
+    paused: Time,
+}
+
+/// What a message that starts needs to know of the network.
+struct Surroundings<L> {
+    troubles: Troubles,
+    /// Looks at the network while no message is under way; see [`Episodes::begin`].
+    look: L,
+    /// Events so far, and how many of them are worth a look.
+    events: u64,
+    worth: u64,
+}
+
+/// What happened on a message's path so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Troubles {
+    /// Marks, and packets whose marks hung on chance.
+    pub marks: u64,
+    /// PAUSE frames.
+    pub pauses: u64,
+}
+
+/// What happened to a simulated message.
+struct Fate {
+    troubles: Troubles,
+    /// Time for which its sender's port was paused.
+    paused: Time,
+    /// Nothing notified its sender, and nothing was sent again.
+    is_smooth: bool,
 }
 
 /// Data and ACKs of recalled messages.
@@ -87,6 +138,9 @@ pub(crate) struct Recall {
     traffic: Traffic,
     memory: Memory,
     components: Components,
+    episodes: Episodes,
+    /// Events that looks at the network were worth so far.
+    spent: u64,
     /// By connection: number of messages that have started.
     started: Vec<u32>,
     /// By message under way that is recalled.
@@ -110,6 +164,8 @@ impl Recall {
             traffic: Traffic::new(net),
             memory: Memory::new(tolerance),
             components: Components::new(net, connections),
+            episodes: Episodes::new(net.topology.min_delay()),
+            spent: 0,
             started: vec![0; connections],
             now: HashMap::new(),
             sent: vec![Sent::default(); connections],
@@ -117,9 +173,19 @@ impl Recall {
         }
     }
 
-    /// What was recalled so far.
-    pub fn tally(&self) -> Tally {
-        self.tally
+    /// What was recalled up to `now`.
+    pub fn tally(&self, now: Time) -> Tally {
+        let mut tally = self.tally;
+        if let Some(Deviation(from)) = self.episodes.missing(now) {
+            tally.doubt(from);
+        }
+        tally
+    }
+
+    /// The run ends `now`; returns the recalled episodes that are over, or have come that far.
+    fn close(&mut self, now: Time) -> Vec<Over> {
+        self.episodes.close(now);
+        self.episodes.take_over()
     }
 
     /// When two messages first met at a port.
@@ -132,10 +198,13 @@ impl Recall {
         self.traffic.is_all_recalled()
     }
 
-    /// The messages under way that are recalled, with their starts and times, in order of their numbers.
-    fn under_way(&self) -> Vec<(FlowId, Time, Time)> {
-        let time = |(flow, start): (FlowId, Time)| Some((flow, start, self.now.get(&flow)?.taken.sent));
-        self.traffic.recalled().into_iter().filter_map(time).collect()
+    /// The messages under way that are recalled, in order of their numbers.
+    fn under_way(&self) -> Vec<UnderWay> {
+        let known = |(flow, start): (FlowId, Time)| {
+            let recalled = self.now.get(&flow)?;
+            Some(UnderWay { flow, start, sent: recalled.taken.sent, paused: recalled.paused })
+        };
+        self.traffic.recalled().into_iter().filter_map(known).collect()
     }
 
     /// The connections with messages under way, in order of their numbers.
@@ -154,6 +223,12 @@ impl Recall {
             .map(|(c, s)| (c, *s))
     }
 
+    /// A message has an end, and nothing but the network keeps it from coming to it.
+    fn is_plain(net: &Network, flow: FlowId) -> bool {
+        let f = &net.flows[flow.index()];
+        f.size.is_some() && f.stop.is_none() && f.source_rate.is_none()
+    }
+
     fn like(net: &Network, flow: FlowId) -> Like {
         (net.connections.of(flow), net.flows[flow.index()].size.unwrap_or(u64::MAX))
     }
@@ -167,33 +242,91 @@ impl Recall {
         (component.recalls, component.from) = (recalls, from);
     }
 
-    /// A message starts; returns what it takes if it is recalled. There were `troubles` on its path so far.
-    fn begin(&mut self, net: &Network, flow: FlowId, now: Time, troubles: u64) -> Option<Taken> {
-        let like = Self::like(net, flow);
+    /// A message starts; returns what it takes if it is recalled.
+    fn begin<L: FnOnce(Vec<Over>, Option<usize>) -> Option<Look>>(
+        &mut self,
+        net: &Network,
+        flow: FlowId,
+        now: Time,
+        around: Surroundings<L>,
+    ) -> Option<Taken> {
+        let (like, troubles) = (Self::like(net, flow), around.troubles);
         self.components.join(net, like.0);
+        let part = self.begin_part(net, like, now, around);
         // The message is to wait behind the one under way, of which there are no packets if that one is recalled.
-        let overtakes = self.traffic.is_recalling(net, like.0);
-        let way = self.way(net, flow);
-        let recalled = (way == Way::Recalled).then(|| self.memory.recall(like, now)).flatten();
+        let overtakes = part.is_none() && self.traffic.is_recalling(net, like.0);
+        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow) };
+        let recalled = match part {
+            Some(Part { delivered, sent, paused, .. }) => {
+                Some(Recalled { taken: Taken { delivered, sent, acks: 0.0 }, spread: None, paused })
+            }
+            None if way == Way::Recalled => {
+                let known = self.memory.recall(like, now);
+                known.map(|(taken, spread)| Recalled { taken, spread: Some(spread), paused: Time::ZERO })
+            }
+            None => None,
+        };
         self.started[like.0.index()] += 1;
         self.traffic.begin(net, flow, now, way, troubles);
         let component = self.components.get_mut(like.0);
         component.unready += usize::from(way == Way::Unready);
-        component.has_recalled |= recalled.is_some();
+        component.has_recalled |= recalled.as_ref().is_some_and(|recalled| recalled.spread.is_some());
         component.is_doubtful |= overtakes;
         // What a scheme with a state of its own makes of messages that do not come may be more than the tolerance.
         if overtakes || component.is_uncertain() || (recalled.is_some() && !self.is_known) {
             self.tally.doubt(now);
         }
-        let (taken, spread) = recalled?;
-        self.now.insert(flow, Recalled { taken, spread });
+        let recalled = recalled?;
+        let taken = recalled.taken;
+        self.now.insert(flow, recalled);
         Some(taken)
+    }
+
+    /// The message that starts `now` as a part of an episode that is recalled.
+    fn begin_part<L: FnOnce(Vec<Over>, Option<usize>) -> Option<Look>>(
+        &mut self,
+        net: &Network,
+        like: Like,
+        now: Time,
+        around: Surroundings<L>,
+    ) -> Option<Part> {
+        if !self.may {
+            return None;
+        }
+        if self.traffic.is_idle() {
+            let (spent, started) = (&mut self.spent, &self.started);
+            let left = |c: ConnectionId| net.connections.messages(c).saturating_sub(started[c.index()]);
+            let look = |over: Vec<Over>, from| {
+                // What is over is to be counted before.
+                let is_worth = *spent <= around.events || !over.is_empty();
+                *spent += if is_worth { around.worth } else { 0 };
+                if is_worth { (around.look)(over, from) } else { None }
+            };
+            // Until messages meet, each may be recalled by its like.
+            let may = self.traffic.met().is_some();
+            let deviation = self.episodes.begin(like, now, look, |c| if may { left(c) } else { 0 });
+            self.doubt_from(deviation);
+        }
+        let missing = self.episodes.missing(now);
+        if missing.is_some() {
+            self.episodes.stop(now);
+            self.doubt_from(missing);
+        }
+        self.episodes.start(like, now).unwrap_or_else(|deviation| {
+            self.doubt_from(Some(deviation));
+            None
+        })
+    }
+
+    fn doubt_from(&mut self, deviation: Option<Deviation>) {
+        if let Some(Deviation(from)) = deviation {
+            self.tally.doubt(from);
+        }
     }
 
     /// Whether a message that starts is simulated or recalled.
     fn way(&mut self, net: &Network, flow: FlowId) -> Way {
-        let f = &net.flows[flow.index()];
-        let is_plain = f.size.is_some() && f.stop.is_none() && f.source_rate.is_none();
+        let is_plain = Self::is_plain(net, flow);
         let like = Self::like(net, flow);
         let component = *self.components.get(like.0);
         let may = self.may && !component.is_doubtful && component.met.is_none();
@@ -238,22 +371,28 @@ impl Recall {
         self.note_meetings();
     }
 
-    /// A message is wholly acknowledged; with `troubles` on its path so far, and none at its sender if `was_calm`.
-    fn end(&mut self, net: &Network, flow: FlowId, now: Time, troubles: u64, was_calm: bool) -> Option<Seen> {
+    /// A message is wholly acknowledged, with a `fate` if it was simulated; returns what is to be said of a recalled one.
+    fn end(&mut self, net: &Network, flow: FlowId, now: Time, fate: Option<Fate>) -> Option<Ended> {
         let seen = self.traffic.end(net, flow, now)?;
         self.note_meetings();
+        let is_calm =
+            |fate: &Fate| fate.is_smooth && fate.paused == Time::ZERO && fate.troubles == seen.troubles;
+        let was_calm = fate.as_ref().is_some_and(is_calm);
+        self.episodes.end(now, fate.and_then(|fate| Self::part(net, flow, now, &seen, &fate)));
         let connection = net.connections.of(flow);
         let component = self.components.get_mut(connection);
         component.unready -= usize::from(seen.way == Way::Unready);
         let epoch = component.epoch;
         let [all, missed] = seen.acks;
         if let Some(recalled) = self.now.remove(&flow) {
-            self.doubt(connection, recalled.spread + (all - recalled.taken.acks).abs(), seen.start);
+            if let Some(spread) = recalled.spread {
+                self.doubt(connection, spread + (all - recalled.taken.acks).abs(), seen.start);
+            }
             self.tally.messages += 1;
             self.sent[connection.index()].add(net, flow);
-            return Some(seen);
+            return Some(Ended { start: seen.start, paused: recalled.paused });
         }
-        let delivered = seen.delivered.filter(|_| was_calm && !seen.met && seen.troubles == troubles);
+        let delivered = seen.delivered.filter(|_| was_calm && !seen.met);
         if delivered.is_none() && seen.missed > 0.0 {
             // Marks, pauses and losses may hang on the ACKs that were not there.
             self.components.get_mut(connection).is_doubtful = true;
@@ -262,7 +401,7 @@ impl Recall {
         if delivered.is_some() && seen.missed > 0.0 {
             self.doubt(connection, seen.missed, seen.start);
             if missed > self.memory.quota() {
-                return Some(seen);
+                return None;
             }
         }
         let since = |time: Time| time.saturating_sub(seen.start);
@@ -270,7 +409,21 @@ impl Recall {
         if let Some(doubt) = self.memory.learn(Self::like(net, flow), taken, epoch) {
             self.doubt(connection, doubt.error, doubt.since);
         }
-        Some(seen)
+        None
+    }
+
+    /// What a simulated message is in its episode; `None` if what happened to it may hang on chance, or on a state that no one tells.
+    fn part(net: &Network, flow: FlowId, now: Time, seen: &Seen, fate: &Fate) -> Option<Part> {
+        let may_come_again =
+            fate.is_smooth && fate.troubles.marks == seen.troubles.marks && Self::is_plain(net, flow);
+        let since = |time: Time| time.saturating_sub(seen.start);
+        seen.delivered.filter(|_| may_come_again).map(|delivered| Part {
+            like: Self::like(net, flow),
+            start: seen.start,
+            delivered: since(delivered),
+            sent: since(now),
+            paused: fate.paused,
+        })
     }
 
     /// A message of a connection may be wrong by `error`, and others from a time on.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use xoff_engine::Time;
 
+use super::Troubles;
 use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::Network;
 
@@ -56,8 +57,8 @@ struct Open {
     delivered: Option<Time>,
     /// It shares a port with data of another message, or its connection.
     met: bool,
-    /// Marks and PAUSE frames on its path when it started.
-    troubles: u64,
+    /// What had happened on its path when it started.
+    troubles: Troubles,
     /// By port of its data path: the sums of ACKs at its start.
     before: Vec<[u64; 2]>,
     comers: Vec<Comer>,
@@ -74,8 +75,8 @@ pub(super) struct Seen {
     pub delivered: Option<Time>,
     /// It shared a port with data of another message, or its connection.
     pub met: bool,
-    /// Marks and PAUSE frames on its path when it started.
-    pub troubles: u64,
+    /// What had happened on its path when it started.
+    pub troubles: Troubles,
     /// Share of its time that ACKs of all messages, and of recalled ones, may have taken at the port where that is most.
     pub acks: [f64; 2],
     /// Share of its time that it would have waited for ACKs of recalled messages, and its last ACK for data.
@@ -131,6 +132,11 @@ impl Traffic {
         !self.open.is_empty() && self.simulated == 0
     }
 
+    /// No message is under way.
+    pub fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// A connection has messages under way.
     pub fn is_busy(&self, connection: ConnectionId) -> bool {
         self.on[connection.index()] > 0
@@ -159,8 +165,8 @@ impl Traffic {
         self.open.keys().map(|&flow| net.connections.of(flow))
     }
 
-    /// A message starts; there were `troubles` on its path so far.
-    pub fn begin(&mut self, net: &Network, flow: FlowId, now: Time, way: Way, troubles: u64) {
+    /// A message starts, and `troubles` have happened on its path so far.
+    pub fn begin(&mut self, net: &Network, flow: FlowId, now: Time, way: Way, troubles: Troubles) {
         let connection = net.connections.of(flow);
         self.simulated += usize::from(way != Way::Recalled);
         let mut open = Open {

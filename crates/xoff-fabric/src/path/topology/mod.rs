@@ -136,6 +136,10 @@ impl Topology {
         let link = &self.links[port.link()];
         if port.is_at_a() { link.delay_ab } else { link.delay_ba }
     }
+    /// The shortest propagation delay of all links; zero without links.
+    pub fn min_delay(&self) -> Time {
+        self.port_ids().map(|port| self.delay(port)).min().unwrap_or(Time::ZERO)
+    }
     /// Number of ports.
     pub fn ports(&self) -> u32 {
         PortId::count(self.links.len())

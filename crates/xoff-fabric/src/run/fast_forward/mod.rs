@@ -82,9 +82,9 @@ impl FastForward {
         self.end = end;
     }
 
-    /// What was skipped, with the messages that were recalled.
-    pub fn outcome(mut self, recall: Option<&Recall>) -> FastForwarded {
-        let recalled = recall.map_or_else(Tally::default, |recall| recall.tally());
+    /// What was skipped up to `now`, with the messages that were recalled.
+    pub fn outcome(mut self, recall: Option<&Recall>, now: Time) -> FastForwarded {
+        let recalled = recall.map_or_else(Tally::default, |recall| recall.tally(now));
         if let Some(at) = recall.and_then(|recall| recall.met()) {
             self.account.met(at);
         }
