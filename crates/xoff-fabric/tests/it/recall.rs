@@ -142,6 +142,8 @@ fn a_run_that_ends_during_a_recalled_message_has_a_part_of_it() {
     assert!(flow.recalled && flow.fct.is_none());
     assert_eq!(flow.skipped, ALONE / 2);
     assert_eq!((flow.acked_bytes, flow.packets_sent), (SIZE / 2, 6_250));
+    let port = sim.network().data_path(xoff_fabric::ids::FlowId(3))[1];
+    assert_eq!(sim.port(port).tx_packets, 3 * 12_500 + 6_250);
 }
 
 #[test]

@@ -136,6 +136,7 @@ impl<N: NicScheduler> Hosts<N> {
             let share =
                 |all: u64| (u128::from(lasted.0) * u128::from(all) / u128::from(sent.0.max(1))) as u64;
             let acked = share(size) / net.wire.payload * net.wire.payload;
+            recall.send_part(&net, flow, acked);
             let ended = Ended { start, paused: Time(share(paused.0)) };
             let outcome = outcome(ctx, &ended, lasted, false, acked);
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);

@@ -102,8 +102,8 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    fn add(&mut self, net: &Network, flow: FlowId) {
-        let size = net.flows[flow.index()].size.unwrap_or(0);
+    /// Adds a message, or the first `size` bytes of one.
+    fn add(&mut self, net: &Network, size: u64) {
         let packets = size.div_ceil(net.wire.payload);
         self.packets += packets;
         self.bytes += size + packets * (net.wire.frame() - net.wire.payload);
@@ -180,6 +180,11 @@ impl Recall {
             tally.doubt(from);
         }
         tally
+    }
+
+    /// A recalled message that is under way at the end of the run has sent its first `size` bytes.
+    fn send_part(&mut self, net: &Network, flow: FlowId, size: u64) {
+        self.sent[net.connections.of(flow).index()].add(net, size);
     }
 
     /// The run ends `now`; returns the recalled episodes that are over, or have come that far.
@@ -389,7 +394,7 @@ impl Recall {
                 self.doubt(connection, spread + (all - recalled.taken.acks).abs(), seen.start);
             }
             self.tally.messages += 1;
-            self.sent[connection.index()].add(net, flow);
+            self.sent[connection.index()].add(net, net.flows[flow.index()].size.unwrap_or(0));
             return Some(Ended { start: seen.start, paused: recalled.paused });
         }
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met);
