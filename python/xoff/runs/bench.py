@@ -92,9 +92,9 @@ def measure(
     - wall times in s: `process_s` from the process's start to its exit, `wall_s` of the run within it, `setup_s` of
       reading the scenario and building network, routing and flows, of which the last is partly in `wall_s`,
     - `packet_hops_per_s` over `process_s`, and `run_packet_hops_per_s` over `wall_s`,
-    - bytes: `peak_rss_bytes` of the process, `memory_bytes` by which the run has raised it, and that over hosts, flows
-      and `most_packets_in_flight` (at any whole microsecond) as `bytes_per_host`, `bytes_per_flow`,
-      `bytes_per_packet`; `None` for start-up.
+    - bytes: `peak_rss_bytes` of the process, `memory_bytes` that the run has added to its own memory, which
+      on Linux does not have the pages of the program, and that over hosts, flows and `most_packets_in_flight` (at any
+      whole microsecond) as `bytes_per_host`, `bytes_per_flow`, `bytes_per_packet`; `None` for start-up.
 
     `progress` gets the name of what runs next.
 

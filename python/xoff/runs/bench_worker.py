@@ -22,24 +22,30 @@ def main() -> None:
     job = json.load(sys.stdin)
     # JSON has no tuples.
     overrides = [(key, value) for key, value in job["overrides"]]
-    before = peak_rss_bytes()
+    _, before, _ = memory()
     scenario = _xoff.prepare(job["text"], job["origin"], overrides, job["base_dir"], None, schemes=[])
     if "parallelism" in job:
         sys.stdout.write(scenario.parallelism(job["parallelism"]))
         return
     manifest = json.loads(scenario.run(job["threads"], None).manifest)
-    peak = peak_rss_bytes()
+    peak, _, program = memory()
     result = {key: manifest[key] for key in FIGURES}
-    json.dump({**result, "peak_rss_bytes": peak, "memory_bytes": peak - before}, sys.stdout)
+    json.dump({**result, "peak_rss_bytes": peak, "memory_bytes": peak - program - before}, sys.stdout)
 
 
-def peak_rss_bytes() -> int:
-    """Peak memory of this process, in bytes."""
+def memory() -> tuple[int, int, int]:
+    """Bytes of this process: at most so far, its own now, and those of files, such as the program itself, now.
+
+    Where the system does not tell them apart, all are the maximum so far but the last, which is 0.
+    """
     if sys.platform == "linux":
         # `ru_maxrss` would begin with what the parent process had when it made this one.
         with open("/proc/self/status", encoding="utf-8") as status:  # noqa: PTH123 - pathlib would have to be imported
-            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024
+            lines = dict(line.split(":", 1) for line in status)
+        most, own, files = (int(lines[key].split()[0]) * 1024 for key in ("VmHWM", "RssAnon", "RssFile"))
+        return most, own, files
     import resource
 
     # macOS counts in bytes.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most, most, 0

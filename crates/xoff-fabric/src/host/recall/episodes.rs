@@ -340,3 +340,6 @@ impl Known {
 fn until(pending: &[(Time, u64)], time: Time) -> &[(Time, u64)] {
     &pending[..pending.partition_point(|(at, _)| *at <= time)]
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use crate::link::Links;
 use crate::observe::rows::PauseRecord;
 
 /// What flow control had stopped up to a quiet moment.
+#[derive(Default)]
 pub(super) struct StopsSoFar {
     /// By port: PAUSE frames sent.
     frames: Vec<u64>,
