@@ -1,11 +1,11 @@
 """Fast-forwarded runs beside plain ones: errors of completion times and packet-hops, as a table and a figure.
 
-    python benches/fast_forward.py [--random N] [--megabytes M] [--processes P] [--write docs/fast-forward.md]
+    python benches/fast_forward.py [--random N] [--again N] [--megabytes M] [--processes P] [--write PAGE]
 
 Every run is made twice, with every packet and with `run.fast_forward`: each scheme with each pattern and flow control
-on a fat-tree of 16 hosts, the ready scenarios of `scenarios` without the records that need every packet, and random
-scenarios. Messages for which the fast run vouches are compared apart from those that it calls uncertain. It takes six
-to nine minutes on two cores, and the table is the same on any machine.
+on a fat-tree of 16 hosts, the ready scenarios of `scenarios` without the records that need every packet, random
+scenarios, and random ones whose work comes again. Messages for which the fast run vouches are compared apart from those
+that it calls uncertain. It takes eight to twelve minutes on two cores, and the table is the same on any machine.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from page import MeasuredPage
+from random_scenarios import repeating
 from random_scenarios import scenario as random_scenario
 
 import xoff
@@ -56,7 +57,7 @@ WITHOUT = {
 }
 """Records that need every packet, switched off."""
 
-READY, RANDOM = "ready scenarios", "random scenarios"
+READY, RANDOM, AGAIN = "ready scenarios", "random scenarios", "random work that comes again"
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Outcome:
         return bool(self.failed) or beyond
 
 
-def cases(megabytes: float, randoms: int) -> Iterator[Case]:
+def cases(megabytes: float, randoms: int, again: int) -> Iterator[Case]:
     """Every scenario."""
     known = [name for name in (str(scheme["name"]) for scheme in catalogue()["schemes"]) if is_taken(name)]
     for scheme in known:
@@ -117,6 +118,8 @@ def cases(megabytes: float, randoms: int) -> Iterator[Case]:
         yield Case((READY,), file)
     for number in range(randoms):
         yield Case((RANDOM,), random_scenario(number, known))
+    for number in range(again):
+        yield Case((AGAIN,), repeating(number, known))
 
 
 def is_taken(scheme: str) -> bool:
@@ -217,7 +220,7 @@ def table(outcomes: list[Outcome]) -> str:
     lines = [f"| {' | '.join(HEADS)} |", f"|{' --- |' * len(HEADS)}"]
     kinds = ([each.case.groups[kind] for each in outcomes if len(each.case.groups) > kind] for kind in range(3))
     groups: dict[str, list[Outcome]] = {group: [] for kind in kinds for group in kind}
-    for group in (READY, RANDOM, "all"):
+    for group in (READY, RANDOM, AGAIN, "all"):
         groups[group] = groups.pop(group, [])
     for outcome in outcomes:
         for group in (*outcome.case.groups, "all"):
@@ -267,7 +270,7 @@ def draw(outcomes: list[Outcome]) -> None:
     """Draws the distribution of errors, and each run's largest error beside its gain."""
     mpl.rcParams.update({"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "xoff", "font.family": "sans-serif"})
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained")
-    groups = [*PATTERNS, READY, RANDOM]
+    groups = [*PATTERNS, READY, RANDOM, AGAIN]
     colours = {group: mpl.colormaps["tab10"](number) for number, group in enumerate(groups)}
     lowest, none, highest = 1e-7, 4e-8, 1.0
     runs = [each for each in outcomes if each.skips and not each.failed]
@@ -314,6 +317,7 @@ def main() -> None:
     """Measure, print the table, and put it and the figure into the documents."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--random", type=int, default=2000, help="number of random scenarios (2000)")
+    parser.add_argument("--again", type=int, default=500, help="number of those whose work comes again (500)")
     parser.add_argument("--megabytes", type=float, default=128.0, help="size of a collective (128)")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs at a time (one for each core)")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table into this page, and draw its figure")
@@ -323,7 +327,7 @@ def main() -> None:
     except (OSError, ValueError) as error:
         parser.error(str(error))
     with ProcessPoolExecutor(given.processes) as pool:
-        outcomes = list(measured(pool.map(compare, cases(given.megabytes, given.random))))
+        outcomes = list(measured(pool.map(compare, cases(given.megabytes, given.random, given.again))))
     text = table(outcomes)
     print(text)
     if page:

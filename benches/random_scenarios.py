@@ -77,3 +77,60 @@ def _traffic(draw: random.Random, hosts: list[str]) -> list[Scenario]:
         often = {"every": f"{draw.randint(50, 500)}us", "repeat": draw.randint(2, 20)}
         return [{"pattern": "incast", "senders": [b], "receiver": a, "size": size(2e3, 1e6), **often}]
     return [{"pattern": name, **kinds[name]}]
+
+
+def repeating(number: int, schemes: list[str]) -> Scenario:
+    """The random scenario with this number whose work comes again: iterations, incasts at regular times, congestors."""
+    draw = random.Random(f"again {number}")
+    topology, hosts = _topology(draw)
+    made: Scenario = {
+        "seed": draw.randint(1, 9),
+        "topology": topology,
+        # Half of the scenarios have schemes under which a run can vouch for what it recalls.
+        "scheme": {"name": draw.choice(schemes if draw.random() < 0.5 else ["none", "dcqcn"])},
+        "flow_control": {"name": "pfc", "xoff": draw.choice(["30KB", "60KB", "200KB", "500KB"])},
+        "record": {"pauses": True},
+    }
+    work = draw.choice(["job", "job", "job", "incast", "gpcnet"])
+    if work == "job":
+        made["job"] = [_job(draw, len(hosts))]
+    elif work == "incast":
+        senders = draw.randint(2, min(4, len(hosts) - 1))
+        often = {"every": f"{draw.randint(100, 900)}us", "repeat": draw.randint(5, 40), "connection": "per_pair"}
+        size = f"{draw.randint(20, 400)}KB"
+        made["traffic"] = [{"pattern": "incast", "senders": senders, "receiver": hosts[-1], "size": size, **often}]
+    else:
+        congestors = {"congestor_iterations": draw.randint(10, 60), "congestor_size": f"{draw.randint(1, 40)}KB"}
+        made["traffic"] = [{"pattern": "gpcnet", **congestors}]
+    if draw.random() < 0.3:
+        alone = {"pattern": "flow", "src": hosts[0], "dst": hosts[-1], "size": f"{draw.randint(1, 3000)}KB"}
+        made.setdefault("traffic", []).append(alone | {"start": f"{draw.randint(0, 9000)}us"})
+    if draw.random() < 0.2:
+        made["host"] = {"ack_every": draw.randint(2, 6)}
+    if draw.random() < 0.2:
+        made["run"] = {"duration": f"{draw.randint(500, 20_000)}us"}
+    return made
+
+
+def _job(draw: random.Random, hosts: int) -> Scenario:
+    """A training job on some of so many hosts, one rank or two on each."""
+    each = draw.choice([1, 2])
+    tensor, pipeline, data = draw.choice([(1, 1, 4), (1, 2, 2), (2, 1, 2), (2, 2, 1), (1, 4, 1), (2, 2, 2), (1, 2, 4)])
+    if tensor * pipeline * data > hosts * each:
+        tensor, pipeline, data, each = 1, 1, 2, 1
+    job: Scenario = {
+        "layers": pipeline * draw.choice([1, 2]),
+        "hidden": draw.choice([128, 256, 512]),
+        "sequence": draw.choice([128, 256]),
+        "batch": data * draw.choice([1, 2, 4]),
+        "tensor": tensor,
+        "pipeline": pipeline,
+        "data": data,
+        "tflops": draw.choice([3.0, 30.0, 300.0]),
+        "ranks_per_host": each,
+        "placement": draw.choice(["packed", "random"]),
+        "local_rate": "900Gbps",
+        "iterations": draw.randint(6, 40),
+    }
+    options = [{}, {"buckets": draw.randint(2, 4)}, {"sharded": True}, {"jitter": 0.1}, {"channels": 2}]
+    return job | draw.choice(options)

@@ -75,11 +75,6 @@ impl Connections {
         if self.first.is_empty() { connection.own_message() } else { self.first[connection.index()] }
     }
 
-    /// Number of a connection's messages, as far as they are known.
-    pub fn messages(&self, connection: ConnectionId) -> u32 {
-        self.messages.get(connection.index()).copied().unwrap_or(1)
-    }
-
     /// Whether a connection carries more than one message.
     #[inline]
     pub fn is_shared(&self, connection: ConnectionId) -> bool {

@@ -73,10 +73,17 @@ impl Known {
         self.of(like.0).next().filter(|(_, part)| part.like == like).map(|(_, part)| part.start)
     }
 
-    /// Whether it has no more messages of each connection than are `left`.
-    fn fits(&self, left: impl Fn(ConnectionId) -> u32) -> bool {
+    /// Whether its messages of each connection are as large as the next ones that are `left`.
+    fn fits<'a>(&self, left: impl Fn(ConnectionId) -> &'a [u64]) -> bool {
         let mut connections = self.parts.chunk_by(|a, b| a.like.0 == b.like.0);
-        connections.all(|parts| parts.len() <= left(parts[0].like.0) as usize)
+        connections.all(|parts| {
+            let Some(next) = left(parts[0].like.0).get(..parts.len()) else { return false };
+            let mut sizes: Vec<u64> = parts.iter().map(|part| part.like.1).collect();
+            let mut next = next.to_vec();
+            sizes.sort_unstable();
+            next.sort_unstable();
+            sizes == next
+        })
     }
 }
 
@@ -135,15 +142,15 @@ impl Episodes {
     }
 
     /// No message is under way, and one is about to start `now`: a new episode begins, if the last one is over everywhere. It is recalled if
-    /// it is known in the state of the network, and if connections have as many messages `left` as it has. If a `look` at the
+    /// it is known in the state of the network, and if the messages that connections have `left`, of these sizes in turn, begin with its. If a `look` at the
     /// network, which counts recalled episodes that are over and has the records since an earlier place, says nothing, it is neither learned
     /// nor recalled.
-    pub fn begin(
+    pub fn begin<'a>(
         &mut self,
         like: Like,
         now: Time,
         look: impl FnOnce(Vec<Over>, Option<usize>) -> Option<Look>,
-        left: impl Fn(ConnectionId) -> u32,
+        left: impl Fn(ConnectionId) -> &'a [u64],
     ) -> Option<Deviation> {
         // As seen from a node that has not come as far as another one, the last message may still be under way.
         let goes_on = match &self.replay {
@@ -165,12 +172,12 @@ impl Episodes {
     }
 
     /// Recalls the episode that begins like this with a message like this one `now`, if only one is known.
-    fn recall(
+    fn recall<'a>(
         &mut self,
         like: Like,
         now: Time,
         look: &Look,
-        left: impl Fn(ConnectionId) -> u32,
+        left: impl Fn(ConnectionId) -> &'a [u64],
     ) -> Option<Replay> {
         let begins = |known: &Known| {
             known.begins_with(look) && known.first(like).is_some_and(|start| start <= self.window)

@@ -117,7 +117,8 @@ impl<N: NicScheduler> Hosts<N> {
     /// Learns from a message that was simulated, and whose sender's port was `paused` for some time.
     #[cold]
     pub(in crate::host) fn learn(&mut self, ctx: &Ctx, message: &Message, paused: Time) {
-        let is_smooth = message.cnps == 0 && message.retransmitted == 0;
+        let connection = ctx.net.connections.of(message.flow);
+        let is_smooth = message.cnps == 0 && message.retransmitted == 0 && self.is_settled(ctx, connection);
         let fate = Fate { troubles: troubles(ctx, message.flow), paused, is_smooth };
         if let Some(recall) = &mut self.recall {
             recall.end(&ctx.net, message.flow, ctx.simulated(), Some(fate));

@@ -10,7 +10,7 @@ use crate::ctx::Ctx;
 use crate::event::{index_of, kind, kind_of};
 use crate::host::Hosts;
 use crate::host::nic::NicScheduler;
-use crate::ids::FlowId;
+use crate::ids::{ConnectionId, FlowId};
 use crate::link::Links;
 use crate::network::Network;
 
@@ -50,10 +50,12 @@ fn pending(ctx: &Ctx) -> Vec<(Time, u64)> {
 }
 
 impl<N: NicScheduler> Hosts<N> {
-    /// Looks at the network, with the records of pauses from the place `from` on. `None` if packets are under way, or if receivers
-    /// are to notify their senders at some time.
+    /// Looks at the network, with the records of pauses from the place `from` on. `None` if packets are under way, if receivers
+    /// are to notify their senders at some time, or if a reaction point is not settled.
     pub(super) fn look<C>(&self, ctx: &Ctx, links: &Links<C>, from: Option<usize>) -> Option<Look> {
-        let is_quiet = ctx.packets.live() == 0 && !self.holds_times();
+        let is_quiet = ctx.packets.live() == 0
+            && !self.holds_times()
+            && ConnectionId::all(self.senders.len()).all(|connection| self.is_settled(ctx, connection));
         is_quiet.then(|| Look {
             state: self.state_between_messages(ctx, links),
             pending: pending(ctx),
@@ -61,8 +63,17 @@ impl<N: NicScheduler> Hosts<N> {
         })
     }
 
-    /// Tells apart whose turn is next, what receivers have yet to acknowledge, and what reaction points say that something has notified or
-    /// that learn from ACKs.
+    /// Whether a connection's reaction point that learns from notifications alone has had none, or has come back to the line rate since. Until
+    /// then, time and sent bytes raise its rate. At the line rate they change nothing before the next notification.
+    pub(super) fn is_settled(&self, ctx: &Ctx, connection: ConnectionId) -> bool {
+        let Some(sender) = self.senders[connection.index()].as_deref() else { return true };
+        let reaction = &sender.reaction;
+        ctx.net.signals.acks
+            || reaction.notified() == 0
+            || reaction.rate() >= ctx.net.flow_env(connection).line_rate
+    }
+
+    /// Tells apart whose turn is next, what receivers have yet to acknowledge, and what reaction points say that learn from ACKs.
     fn state_between_messages<C>(&self, ctx: &Ctx, links: &Links<C>) -> u64 {
         let mut hasher = DefaultHasher::new();
         for port in links.ports.iter() {
@@ -75,7 +86,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
         for (connection, sender) in self.senders.iter().enumerate() {
             let Some(reaction) = sender.as_deref().map(|sender| &sender.reaction) else { continue };
-            if ctx.net.signals.acks || reaction.notified() > 0 {
+            if ctx.net.signals.acks {
                 (connection, reaction.rate().bps(), reaction.window()).hash(&mut hasher);
             }
         }

@@ -88,7 +88,7 @@ struct Fate {
     troubles: Troubles,
     /// Time for which its sender's port was paused.
     paused: Time,
-    /// Nothing notified its sender, and nothing was sent again.
+    /// Nothing notified its sender, nothing of earlier notifications is left, and nothing was sent again.
     is_smooth: bool,
 }
 
@@ -128,6 +128,16 @@ impl Tally {
     }
 }
 
+/// By connection: the sizes of its messages, in order of their numbers, if there are several.
+fn sizes(net: &Network, connections: usize) -> Vec<Vec<u64>> {
+    let mut sizes = vec![Vec::new(); connections];
+    let likes = FlowId::all(net.flows.len()).map(|flow| Recall::like(net, flow));
+    for (connection, size) in likes.filter(|like| net.connections.is_shared(like.0)) {
+        sizes[connection.index()].push(size);
+    }
+    sizes
+}
+
 /// The messages of a run.
 pub(crate) struct Recall {
     tolerance: f64,
@@ -141,6 +151,8 @@ pub(crate) struct Recall {
     episodes: Episodes,
     /// Events that looks at the network were worth so far.
     spent: u64,
+    /// By connection: the sizes of its messages, in order of their numbers, if there are several.
+    sizes: Vec<Vec<u64>>,
     /// By connection: number of messages that have started.
     started: Vec<u32>,
     /// By message under way that is recalled.
@@ -166,6 +178,7 @@ impl Recall {
             components: Components::new(net, connections),
             episodes: Episodes::new(net.topology.min_delay()),
             spent: 0,
+            sizes: sizes(net, connections),
             started: vec![0; connections],
             now: HashMap::new(),
             sent: vec![Sent::default(); connections],
@@ -257,7 +270,7 @@ impl Recall {
     ) -> Option<Taken> {
         let (like, troubles) = (Self::like(net, flow), around.troubles);
         self.components.join(net, like.0);
-        let part = self.begin_part(net, like, now, around);
+        let part = self.begin_part(like, now, around);
         // The message is to wait behind the one under way, of which there are no packets if that one is recalled.
         let overtakes = part.is_none() && self.traffic.is_recalling(net, like.0);
         let way = if part.is_some() { Way::Recalled } else { self.way(net, flow) };
@@ -290,7 +303,6 @@ impl Recall {
     /// The message that starts `now` as a part of an episode that is recalled.
     fn begin_part<L: FnOnce(Vec<Over>, Option<usize>) -> Option<Look>>(
         &mut self,
-        net: &Network,
         like: Like,
         now: Time,
         around: Surroundings<L>,
@@ -299,8 +311,8 @@ impl Recall {
             return None;
         }
         if self.traffic.is_idle() {
-            let (spent, started) = (&mut self.spent, &self.started);
-            let left = |c: ConnectionId| net.connections.messages(c).saturating_sub(started[c.index()]);
+            let (spent, started, sizes) = (&mut self.spent, &self.started, &self.sizes);
+            let left = |c: ConnectionId| sizes[c.index()].get(started[c.index()] as usize..).unwrap_or(&[]);
             let look = |over: Vec<Over>, from| {
                 // What is over is to be counted before.
                 let is_worth = *spent <= around.events || !over.is_empty();
@@ -309,7 +321,7 @@ impl Recall {
             };
             // Until messages meet, each may be recalled by its like.
             let may = self.traffic.met().is_some();
-            let deviation = self.episodes.begin(like, now, look, |c| if may { left(c) } else { 0 });
+            let deviation = self.episodes.begin(like, now, look, |c| if may { left(c) } else { &[] });
             self.doubt_from(deviation);
         }
         let missing = self.episodes.missing(now);

@@ -9,7 +9,7 @@ fn look(state: u64, pending: &[(Time, u64)]) -> Option<Look> {
 
 /// Two messages: the first takes 10 us, and the second, which starts 4 us later, some time. In all that is at least 10 us.
 fn simulate(episodes: &mut Episodes, begin: Time, state: u64, second: Time) -> Option<Deviation> {
-    let deviation = episodes.begin(ONE, begin, |_, _| look(state, &[]), |_| 1);
+    let deviation = episodes.begin(ONE, begin, |_, _| look(state, &[]), |_| &[1_000]);
     assert_eq!(episodes.start(ONE, begin), Ok(None));
     let later = begin + Time::from_us(4);
     assert_eq!(episodes.start(TWO, later), Ok(None));
@@ -22,7 +22,7 @@ fn simulate(episodes: &mut Episodes, begin: Time, state: u64, second: Time) -> O
 
 /// Whether the episode that begins is recalled, and whole.
 fn is_recalled(episodes: &mut Episodes, begin: Time, look: Option<Look>) -> bool {
-    assert_eq!(episodes.begin(ONE, begin, |_, _| look, |_| 1), None);
+    assert_eq!(episodes.begin(ONE, begin, |_, _| look, |_| &[1_000]), None);
     let Ok(Some(first)) = episodes.start(ONE, begin) else { return false };
     let later = begin + Time::from_us(4);
     let second = episodes.start(TWO, later).expect("it is known").expect("it is recalled");
@@ -72,10 +72,14 @@ fn what_is_to_begin_counts_until_the_end_of_the_episode() {
 
 #[test]
 fn an_episode_needs_all_its_messages() {
-    let mut episodes = known(7);
-    let left = |connection| u32::from(connection == ONE.0);
-    assert_eq!(episodes.begin(ONE, Time::from_us(200), |_, _| look(7, &[]), left), None);
-    assert_eq!(episodes.start(ONE, Time::from_us(200)), Ok(None));
+    // The second connection has no message left, or one of another size, or one more.
+    for (second, recalled) in [(&[][..], false), (&[2_000, 1_000], false), (&[1_000, 2_000], true)] {
+        let mut episodes = known(7);
+        let left = |connection| if connection == ONE.0 { &[1_000][..] } else { second };
+        assert_eq!(episodes.begin(ONE, Time::from_us(200), |_, _| look(7, &[]), left), None);
+        let first = episodes.start(ONE, Time::from_us(200)).expect("nothing is out of place");
+        assert_eq!(first.is_some(), recalled, "{second:?}");
+    }
 }
 
 #[test]
@@ -83,7 +87,7 @@ fn two_episodes_that_begin_alike_are_both_simulated() {
     let mut episodes = known(7);
     for begin in [200, 300] {
         // Without the second message.
-        episodes.begin(ONE, Time::from_us(begin), |_, _| look(7, &[]), |_| 0);
+        episodes.begin(ONE, Time::from_us(begin), |_, _| look(7, &[]), |_| &[]);
         let (start, sent) = (Time::from_us(begin), Time::from_us(10));
         episodes
             .end(start + sent, Some(Part { like: ONE, start, delivered: sent, sent, paused: Time::ZERO }));
@@ -98,7 +102,7 @@ fn a_message_that_is_over_later_than_the_next_one_starts_makes_no_episode() {
     for begin in [0, 100, 200] {
         let [start, sent] = [Time::from_us(begin), Time::from_us(13)];
         let begins = |episodes: &mut Episodes, at: Time| {
-            episodes.begin(ONE, at, |_, _| look(7, &[]), |_| 1);
+            episodes.begin(ONE, at, |_, _| look(7, &[]), |_| &[1_000]);
             assert_eq!(episodes.start(ONE, at), Ok(None), "{begin}");
         };
         begins(&mut episodes, start);
@@ -117,12 +121,12 @@ fn an_episode_that_began_before_the_last_one_was_over_is_not_learned() {
     let part = |like, start, sent| Part { like, start, delivered: sent, sent, paused: Time::ZERO };
     for begin in [0, 100, 200, 300] {
         let (start, sent) = (Time::from_us(begin), Time::from_us(13));
-        episodes.begin(TWO, start, |_, _| look(begin, &[]), |_| 1);
+        episodes.begin(TWO, start, |_, _| look(begin, &[]), |_| &[1_000]);
         // The last time it was over.
         let first = if begin == 300 { Time::from_us(11) } else { sent };
         episodes.end(start + first, Some(part(TWO, start, first)));
         let [earlier, later] = [12, 14].map(|us| start + Time::from_us(us));
-        episodes.begin(TWO, later, |_, _| look(7, &[]), |_| 1);
+        episodes.begin(TWO, later, |_, _| look(7, &[]), |_| &[1_000]);
         assert_eq!(episodes.start(TWO, later), Ok(None), "{begin}");
         assert_eq!(episodes.start(ONE, earlier), Ok(None), "{begin}");
         for (like, start) in [(TWO, later), (ONE, earlier)] {
@@ -134,7 +138,7 @@ fn an_episode_that_began_before_the_last_one_was_over_is_not_learned() {
 #[test]
 fn a_message_that_does_not_start_is_missing_from_its_time_on() {
     let mut episodes = known(7);
-    episodes.begin(ONE, Time::from_us(200), |_, _| look(7, &[]), |_| 1);
+    episodes.begin(ONE, Time::from_us(200), |_, _| look(7, &[]), |_| &[1_000]);
     assert!(episodes.start(ONE, Time::from_us(200)).expect("known").is_some());
     // Due at 204 us; another node may be up to 1 us behind.
     assert_eq!(episodes.missing(Time::from_us(205)), None);
@@ -156,7 +160,7 @@ fn an_episode_that_is_simulated_again_and_differs_makes_those_recalled_uncertain
         let again = Time::from_us(5_000);
         assert_eq!(simulate(&mut episodes, again, 7, Time::from_us(second)), None);
         // That is found when the next one begins.
-        let next = episodes.begin(ONE, Time::from_us(6_000), |_, _| look(7, &[]), |_| 1);
+        let next = episodes.begin(ONE, Time::from_us(6_000), |_, _| look(7, &[]), |_| &[1_000]);
         assert_eq!(next, expected);
         let recalls = episodes.start(ONE, Time::from_us(6_000)).expect("nothing is out of place").is_some();
         assert_eq!(recalls, expected.is_none());
