@@ -572,3 +572,46 @@ fn messages_below_the_line_rate_are_not_recalled() {
         assert_eq!(all, after, "{scheme}");
     }
 }
+
+/// A message of 1 MB on its way from a link of 100 Gbps to one of 40 Gbps makes CNPs. Those of 100 kB that follow it, each after an answer, take
+/// the same time until enough bytes were sent to raise the rate.
+#[test]
+fn messages_alone_below_the_line_rate_are_not_recalled_by_their_like() {
+    let mut ranks = ["rank 0 {\n", "rank 1 {\n"].map(String::from);
+    for turn in 1..=60 {
+        let (before, bytes) = (turn - 1, if turn == 1 { 1_000_000 } else { 100_000 });
+        let after = if turn == 1 { String::new() } else { format!("s{turn} requires a{before}\n") };
+        ranks[0] += &format!(
+            "r{turn}: recv {bytes}b from 1 tag {turn}\nc{turn}: calc 20000\nc{turn} requires r{turn}\n\
+             a{turn}: send 100b to 1 tag {turn}\na{turn} requires c{turn}\n"
+        );
+        ranks[1] += &format!(
+            "s{turn}: send {bytes}b to 0 tag {turn}\n{after}a{turn}: recv 100b from 0 tag {turn}\na{turn} requires s{turn}\n"
+        );
+    }
+    let program = format!("num_ranks 2\n{}}}\n{}}}\n", ranks[0], ranks[1]);
+    let files = |_: &str| Ok(program.clone());
+    let run = |fast: &str| {
+        let text = format!(
+            r#"
+            scheme = {{ name = "dcqcn", byte_counter = "1MB", increase_timer = "300ms" }}
+            traffic = [{{ pattern = "goal", file = "f", connection = "per_pair" }}]
+            run = {{ {fast} }}
+            [topology]
+            name = "graph"
+            hosts = ["host0", "host1"]
+            switches = ["s"]
+            links = [
+                {{ a = "host0", b = "s", rate = "40Gbps", delay = "500ns" }},
+                {{ a = "host1", b = "s", rate = "100Gbps", delay = "500ns" }},
+            ]
+            "#
+        );
+        let scenario =
+            Scenario::parse_with(&text, "fast.toml", &[], &files).unwrap_or_else(|e| panic!("{e}"));
+        run_on(Threads::UpTo(1), &scenario, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let [plain, fast] = ["", FAST].map(run);
+    assert!(numbers(table(&plain, "flows"), "cnps").iter().sum::<u64>() > 0, "somebody is notified");
+    assert_eq!(collective_fault(&plain, &fast), None);
+}
