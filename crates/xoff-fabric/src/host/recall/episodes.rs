@@ -73,6 +73,11 @@ impl Known {
         self.of(like.0).next().filter(|(_, part)| part.like == like).map(|(_, part)| part.start)
     }
 
+    /// When it began, if a message like this one, its connection's first, starts `now`.
+    fn begin(&self, like: Like, now: Time) -> Option<Time> {
+        now.0.checked_sub(self.first(like)?.0).map(Time)
+    }
+
     /// Whether its messages of each connection are as large as the next ones that are `left`.
     fn fits<'a>(&self, left: impl Fn(ConnectionId) -> &'a [u64]) -> bool {
         let mut connections = self.parts.chunk_by(|a, b| a.like.0 == b.like.0);
@@ -105,6 +110,8 @@ struct Course {
     look: Option<Look>,
     /// The end of the episode before.
     after: Time,
+    /// The place of the known episode that it must be like: one that is simulated again.
+    again: Option<usize>,
 }
 
 /// From when on messages may differ, since an episode did not go on as the known one did.
@@ -142,9 +149,9 @@ impl Episodes {
     }
 
     /// No message is under way, and one is about to start `now`: a new episode begins, if the last one is over everywhere. It is recalled if
-    /// it is known in the state of the network, and if the messages that connections have `left`, of these sizes in turn, begin with its. If a `look` at the
-    /// network, which counts recalled episodes that are over and has the records since an earlier place, says nothing, it is neither learned
-    /// nor recalled.
+    /// it is known in the state of the network, and if the messages that connections have `left`, of these sizes in turn, begin with its. If a
+    /// `look` at the network, which counts recalled episodes that are over and has the records since an earlier place, says nothing, it is
+    /// neither learned nor recalled.
     pub fn begin<'a>(
         &mut self,
         like: Like,
@@ -165,30 +172,38 @@ impl Episodes {
         let look = look(self.take_over(), from);
         let deviation = self.learn(look.as_ref());
         if !self.is_off {
-            self.replay = look.as_ref().and_then(|look| self.recall(like, now, look, left));
-            self.course = Course { parts: Vec::new(), look, after: self.ended };
+            let known = look.as_ref().and_then(|look| self.find(like, now, look, left));
+            let is_stale = |&place: &usize| self.known[place].recalled >= self.known[place].patience;
+            let again = known.filter(is_stale);
+            self.course = Course { parts: Vec::new(), look, after: self.ended, again };
+            self.replay = known.filter(|_| again.is_none()).and_then(|place| self.recall(place, like, now));
         }
         deviation
     }
 
-    /// Recalls the episode that begins like this with a message like this one `now`, if only one is known.
-    fn recall<'a>(
-        &mut self,
+    /// The place of the known episode that begins like this with a message like this one `now`, if there is only one, and if it was the
+    /// same often enough.
+    fn find<'a>(
+        &self,
         like: Like,
         now: Time,
         look: &Look,
         left: impl Fn(ConnectionId) -> &'a [u64],
-    ) -> Option<Replay> {
+    ) -> Option<usize> {
         let begins = |known: &Known| {
             known.begins_with(look) && known.first(like).is_some_and(|start| start <= self.window)
         };
         let mut places = (0..self.known.len()).filter(|&place| begins(&self.known[place]));
         let (Some(place), None) = (places.next(), places.next()) else { return None };
+        let known = &self.known[place];
+        let is_whole = known.same >= SAME && known.begin(like, now)? >= self.ended && known.fits(left);
+        is_whole.then_some(place)
+    }
+
+    /// Recalls the episode at a place, of which a message like this one starts `now`.
+    fn recall(&mut self, place: usize, like: Like, now: Time) -> Option<Replay> {
         let known = &mut self.known[place];
-        let begin = Time(now.0.checked_sub(known.first(like)?.0)?);
-        if known.same < SAME || known.recalled >= known.patience || begin < self.ended || !known.fits(left) {
-            return None;
-        }
+        let begin = known.begin(like, now)?;
         if known.recalled == 0 {
             known.since = begin;
         }
@@ -266,16 +281,24 @@ impl Episodes {
         }
     }
 
-    /// Learns the simulated episode that is over, with a look at the network after it. If others were recalled and this one is not the
-    /// same, they may be wrong.
+    /// Learns the simulated episode that is over, with a look at the network after it. If it was simulated again and is not the same, those
+    /// that were recalled may be wrong.
     fn learn(&mut self, then: Option<&Look>) -> Option<Deviation> {
-        let Course { mut parts, look, after } = std::mem::take(&mut self.course);
-        let (begin, look, then) = (parts.iter().map(|part| part.start).min()?, look?, then?);
-        if begin < after {
-            return None; // the episode before was not over
-        }
+        let Course { mut parts, look, after, again } = std::mem::take(&mut self.course);
+        let begin = parts.iter().map(|part| part.start).min().unwrap_or_default();
         parts.iter_mut().for_each(|part| part.start = part.start - begin);
         parts.sort_unstable_by_key(Part::place);
+        if let Some(known) = again.map(|place| &self.known[place])
+            && known.parts != parts
+        {
+            let since = known.since;
+            self.stop(self.ended);
+            return Some(Deviation(since));
+        }
+        let (look, then) = (look?, then?);
+        if parts.is_empty() || begin < after {
+            return None; // the episode before was not over
+        }
         let stops = then.stops.since(&look.stops, begin);
         let episode = Known::new(parts, look, stops);
         let Some(known) = self.known.iter_mut().find(|known| known.is_like(&episode)) else {

@@ -73,9 +73,9 @@ impl<N: NicScheduler> Hosts<N> {
             troubles: troubles(ctx, flow),
             events: ctx.counters.events,
             worth: (links.ports.len() + self.senders.len()) as u64,
-            look: |over: Vec<Over>, from: Option<usize>| {
+            look: |over: Vec<Over>, from: Option<usize>, is_worth: bool| {
                 over.iter().for_each(|over| stops::count(ctx, links, over));
-                self.look(ctx, links, from)
+                if is_worth { self.look(ctx, links, from) } else { None }
             },
         };
         let taken = recall.begin(&net, flow, now, around);

@@ -67,7 +67,7 @@ struct UnderWay {
 /// What a message that starts needs to know of the network.
 struct Surroundings<L> {
     troubles: Troubles,
-    /// Looks at the network while no message is under way; see [`Episodes::begin`].
+    /// Looks at the network while no message is under way, if that is worth it; see [`Episodes::begin`].
     look: L,
     /// Events so far, and how many of them are worth a look.
     events: u64,
@@ -261,7 +261,7 @@ impl Recall {
     }
 
     /// A message starts; returns what it takes if it is recalled.
-    fn begin<L: FnOnce(Vec<Over>, Option<usize>) -> Option<Look>>(
+    fn begin<L: FnOnce(Vec<Over>, Option<usize>, bool) -> Option<Look>>(
         &mut self,
         net: &Network,
         flow: FlowId,
@@ -301,7 +301,7 @@ impl Recall {
     }
 
     /// The message that starts `now` as a part of an episode that is recalled.
-    fn begin_part<L: FnOnce(Vec<Over>, Option<usize>) -> Option<Look>>(
+    fn begin_part<L: FnOnce(Vec<Over>, Option<usize>, bool) -> Option<Look>>(
         &mut self,
         like: Like,
         now: Time,
@@ -314,10 +314,9 @@ impl Recall {
             let (spent, started, sizes) = (&mut self.spent, &self.started, &self.sizes);
             let left = |c: ConnectionId| sizes[c.index()].get(started[c.index()] as usize..).unwrap_or(&[]);
             let look = |over: Vec<Over>, from| {
-                // What is over is to be counted before.
-                let is_worth = *spent <= around.events || !over.is_empty();
+                let is_worth = *spent <= around.events;
                 *spent += if is_worth { around.worth } else { 0 };
-                if is_worth { (around.look)(over, from) } else { None }
+                (around.look)(over, from, is_worth)
             };
             // Until messages meet, each may be recalled by its like.
             let may = self.traffic.met().is_some();

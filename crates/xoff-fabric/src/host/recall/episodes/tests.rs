@@ -166,3 +166,24 @@ fn an_episode_that_is_simulated_again_and_differs_makes_those_recalled_uncertain
         assert_eq!(recalls, expected.is_none());
     }
 }
+
+#[test]
+fn an_episode_that_is_simulated_again_must_have_the_same_messages_left_alone() {
+    // Its second message starts later, or something happened to it that may hang on chance.
+    for (later, is_plain, expected) in [(4, true, None), (5, true, Some(200)), (4, false, Some(200))] {
+        let mut episodes = known(7);
+        for number in 0..u64::from(PATIENCE) {
+            assert!(is_recalled(&mut episodes, Time::from_us(200 + 100 * number), look(7, &[])));
+        }
+        let again = Time::from_us(5_000);
+        assert_eq!(episodes.begin(ONE, again, |_, _| look(7, &[]), |_| &[1_000]), None);
+        for (like, start, sent) in [(TWO, later, 5), (ONE, 0, 10)] {
+            let [start, sent] = [again + Time::from_us(start), Time::from_us(sent)];
+            let delivered = sent - Time::from_us(1);
+            let part = Part { like, start, delivered, sent, paused: Time::ZERO };
+            episodes.end(start + sent, (is_plain || like == ONE).then_some(part));
+        }
+        let next = episodes.begin(ONE, Time::from_us(6_000), |_, _| look(7, &[]), |_| &[1_000]);
+        assert_eq!(next, expected.map(|us| Deviation(Time::from_us(us))), "{later} {is_plain}");
+    }
+}
