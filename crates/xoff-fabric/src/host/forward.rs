@@ -44,6 +44,8 @@ pub(crate) struct Pulse {
     pub repairs: bool,
     /// Its source has made more than it has sent.
     pub is_behind: bool,
+    /// Its source has yet to make some of the message, or the NIC to prepare it.
+    pub is_being_made: bool,
 }
 
 /// How fast a steady connection sends.
@@ -121,17 +123,38 @@ impl<N: NicScheduler> Hosts<N> {
                 has_timer: sender.reaction.next_timer() != Time::NEVER,
                 notified: sender.reaction.notified(),
                 repairs,
+                is_being_made: !sender.message.is_ready(),
                 is_behind: !sender.message.is_ready() && sender.data_ready_at() <= sender.pacing.last_start(),
             })
         };
         open.into_iter().filter_map(pulse).collect()
     }
 
-    /// What receivers have yet to acknowledge.
-    pub fn hash_receivers(&self, hasher: &mut impl Hasher) {
-        for (connection, receiver) in self.receivers.iter().enumerate() {
-            if let Some(receiver) = receiver {
+    /// The connection's bytes that are acknowledged; zero of frames that belong to no message.
+    pub fn acknowledged(&self, ctx: &Ctx, flow: FlowId) -> u64 {
+        if flow.index() >= ctx.net.flows.len() {
+            return 0;
+        }
+        let sender = self.senders[ctx.net.connections.of(flow).index()].as_deref();
+        sender.map_or(0, |sender| sender.stream.snd_una)
+    }
+
+    /// What receivers have yet to acknowledge, whose turn is next at NICs, with times from `now` on, and the variables of reaction points that
+    /// learn from ACKs, to a thousandth: α of DCTCP goes on falling for ever where nothing is marked.
+    pub fn hash_state(&self, ctx: &Ctx, now: Time, hasher: &mut impl Hasher) {
+        for connection in self.open_connections(ctx) {
+            if let Some(receiver) = self.receivers[connection.index()].as_deref() {
                 (connection, receiver.unacked()).hash(hasher);
+            }
+            let learns = ctx.net.signals.acks;
+            if let Some(sender) = self.senders[connection.index()].as_deref().filter(|_| learns) {
+                sender.reaction.variables(now, &mut |_, value| ((value * 1e3).round() as i64).hash(hasher));
+            }
+        }
+        for (place, nic) in self.nics.iter().enumerate() {
+            let turns = nic.scheduler.turns(now);
+            if !turns.is_empty() {
+                (place, turns).hash(hasher);
             }
         }
     }

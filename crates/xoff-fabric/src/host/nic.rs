@@ -105,6 +105,12 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     /// Connections that wait in the NIC, in any order.
     fn waiting(&self) -> Vec<ConnectionId>;
 
+    /// Whose turn is next in the NIC, and when: numbers that are the same wherever the NIC is in time, if the same follows from `now` on.
+    /// None of a NIC in which nothing waits.
+    fn turns(&self, _now: Time) -> Vec<u64> {
+        Vec::new()
+    }
+
     /// A connection that was idle has something to send.
     fn on_start<C: LinkControl>(
         _hosts: &mut Hosts<Self>,

@@ -66,6 +66,14 @@ impl NicScheduler for PacedNic {
         self.ready.iter().flatten().copied().chain(self.pacing.connections()).collect()
     }
 
+    fn turns(&self, now: Time) -> Vec<u64> {
+        let ready = self.ready.iter().flatten().map(|connection| (Time::ZERO, *connection));
+        let mut paced: Vec<_> = self.pacing.entries().to_vec();
+        paced.sort_unstable();
+        let all = ready.chain(paced.into_iter().map(|(at, connection)| (at.saturating_sub(now), connection)));
+        all.flat_map(|(wait, connection)| [wait.0, connection.0.into()]).collect()
+    }
+
     #[inline]
     fn on_change<C: LinkControl>(
         hosts: &mut Hosts<Self>,

@@ -22,6 +22,11 @@ impl PacingHeap {
         self.heap.first().copied()
     }
 
+    /// All connections in the heap with their times, in any order.
+    pub fn entries(&self) -> &[(Time, ConnectionId)] {
+        &self.heap
+    }
+
     /// All connections in the heap, in any order.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
         self.heap.iter().map(|&(_, connection)| connection)

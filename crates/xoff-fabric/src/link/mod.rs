@@ -20,6 +20,7 @@ pub mod vl_arbitration;
 mod wire;
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 use xoff_engine::{Event, SparseList, Stream, Time};
 use xoff_schemes::QueueView;
@@ -116,6 +117,11 @@ pub(crate) struct Links<C> {
 }
 
 impl<C: LinkControl> Links<C> {
+    /// Tells apart whose turn is next among priorities with weights.
+    pub fn hash_turns(&self, hasher: &mut impl Hasher) {
+        self.arbiters.hash(hasher);
+    }
+
     /// Idle links, of which the partition has the ports `own`. `slot` gives the place where the arrivals at a port, which have a
     /// key, wait; arrivals at nodes that are not `owned` leave the partition.
     ///

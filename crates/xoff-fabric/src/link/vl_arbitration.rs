@@ -17,7 +17,7 @@ use crate::settings::{Switch, VlWeight};
 const UNIT: u64 = 64;
 
 /// A VL's place in a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     class: u8,
     /// In bytes, above 0.
@@ -25,7 +25,7 @@ struct Entry {
 }
 
 /// A table of VLs, and whose turn it is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 struct Table {
     entries: Vec<Entry>,
     /// The classes of all entries, one bit each.
@@ -63,7 +63,7 @@ impl Table {
 }
 
 /// A port's arbitration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct VlArbiter {
     high: Table,
     low: Table,

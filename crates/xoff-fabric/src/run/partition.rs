@@ -10,7 +10,7 @@ use xoff_engine::{FutureEvents, MAX_FIFOS, Time};
 use xoff_schemes::{IntFormat, IntPath};
 
 use super::cut::{Cut, needs_one_partition};
-use super::fast_forward::{CarriedPorts, Jump};
+use super::fast_forward::{CarriedPorts, Counts, Jump, Signature};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::ctx::Ctx;
@@ -144,10 +144,10 @@ pub(super) trait AnyPartition: Send {
     fn network(&self) -> &Arc<Network>;
     /// The connections under way.
     fn pulses(&mut self) -> Vec<Pulse>;
-    /// A number that tells the states of ports, queues and receivers apart, wherever they are in time.
-    fn signature(&self, now: Time) -> u64;
-    /// The counts that a jump extrapolates.
-    fn counts(&mut self) -> Vec<u64>;
+    /// Tells apart the states of all but senders and schemes, wherever they are in time.
+    fn signature(&self, now: Time) -> Signature;
+    /// The counts that a jump extrapolates, with those of ports if `with_ports`.
+    fn counts(&mut self, with_ports: bool) -> Counts;
     /// Follows all messages, and recalls them with errors up to `tolerance`.
     fn follow_messages(&mut self, tolerance: f64);
     /// The messages of the partition, if partitions have all nodes and divide the messages.
@@ -502,12 +502,12 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.pulses_now()
     }
 
-    fn signature(&self, now: Time) -> u64 {
+    fn signature(&self, now: Time) -> Signature {
         self.signature_at(now)
     }
 
-    fn counts(&mut self) -> Vec<u64> {
-        self.counts_now()
+    fn counts(&mut self, with_ports: bool) -> Counts {
+        self.counts_now(with_ports)
     }
 
     fn follow_messages(&mut self, tolerance: f64) {

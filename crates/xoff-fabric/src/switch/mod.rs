@@ -249,6 +249,17 @@ impl Switches {
         self.kick(ctx, links, port);
     }
 
+    /// The packets that wait for a port in a class, in their order for each input.
+    pub fn waiting<C: LinkControl>(
+        &self,
+        ctx: &Ctx,
+        links: &Links<C>,
+        port: PortId,
+        class: u8,
+    ) -> Vec<PacketId> {
+        packets_waiting(self.voqs.as_deref(), ctx, links, port, class)
+    }
+
     /// Tells probes that a stop which began at `since` is over, with the messages that have waited behind it.
     pub fn report_stop<C: LinkControl>(&self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId, since: Time) {
         let (port, class) = (queue.port(links.priorities), links.class_of(queue));

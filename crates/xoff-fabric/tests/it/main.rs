@@ -13,6 +13,7 @@ mod credit;
 mod credit_bounds;
 mod credit_flits;
 mod cut;
+mod cycles;
 mod deadlock;
 mod dependencies;
 mod detection;

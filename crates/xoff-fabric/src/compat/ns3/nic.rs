@@ -48,6 +48,11 @@ impl NicScheduler for Ns3Nic {
         self.flows.clone()
     }
 
+    fn turns(&self, _now: Time) -> Vec<u64> {
+        let flows = self.flows.iter().map(|connection| connection.0.into());
+        if self.flows.is_empty() { Vec::new() } else { flows.chain([self.last as u64]).collect() }
+    }
+
     fn on_start<C: LinkControl>(
         hosts: &mut Hosts<Self>,
         ctx: &mut Ctx,

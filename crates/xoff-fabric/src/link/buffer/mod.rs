@@ -13,6 +13,8 @@ mod tests;
 pub use headroom::{LinkEnds, headroom, pfc_headroom, quanta_time};
 pub use memory::{Memory, Overflow};
 
+use std::hash::{Hash, Hasher};
+
 use bytemuck::Zeroable;
 use xoff_engine::{Rate, SparseList};
 
@@ -142,6 +144,15 @@ pub struct Accounting {
 }
 
 impl Accounting {
+    /// Tells apart what is in ingress buffers, and which of them pause their peers.
+    pub fn hash_state(&self, hasher: &mut impl Hasher) {
+        for (place, buffer) in self.buffers.iter().enumerate() {
+            if buffer.occupancy() > 0 || buffer.pausing {
+                (place, buffer.bytes, buffer.headroom_used, buffer.pausing).hash(hasher);
+            }
+        }
+    }
+
     /// Empty buffers at the ports `own`, with the thresholds that the network's flow control gives them.
     pub fn new(net: &Network, own: &[PortId]) -> Accounting {
         let topology = &net.topology;

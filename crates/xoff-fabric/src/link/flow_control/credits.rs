@@ -9,6 +9,8 @@
 //! to a lane returns to the pool as long as the lane uses more than its reserved credits. So no lane can take the reserved
 //! credits of another one, the buffer never overflows, and no credit that was given is ever taken back.
 
+use std::hash::{Hash, Hasher};
+
 use super::counters::{ReceivingEnd, SendingEnd, Unit};
 use super::sizing::Sizing;
 use super::{LinkControl, Links};
@@ -145,6 +147,14 @@ impl Credits {
     fn sharing(&self, queue: QueueId) -> std::ops::Range<usize> {
         let queues = Credits::queues(queue.port(self.priorities), self.priorities);
         if self.is_shared() { queues } else { 0..0 }
+    }
+
+    /// Tells apart which credits are used, at both ends.
+    pub fn hash_used(&self, hasher: &mut impl Hasher) {
+        let sending = self.sending.iter().map(SendingEnd::used).enumerate();
+        sending.filter(|(_, used)| *used > 0).for_each(|used| used.hash(hasher));
+        let receiving = self.receiving.iter().map(ReceivingEnd::occupied).enumerate();
+        receiving.filter(|(_, occupied)| *occupied > 0).for_each(|occupied| occupied.hash(hasher));
     }
 
     /// Credits that all egress queues of a port use.

@@ -153,6 +153,12 @@ impl LinkControl for LinkCredit {
         LinkCredit { credits, symbol: params.flit.0, returning, flits }
     }
 
+    fn visit_returning(links: &Links<Self>, visit: impl FnMut(QueueId, Time, u32)) {
+        if let Some(returning) = &links.control.returning {
+            returning.visit(visit);
+        }
+    }
+
     fn earliest(links: &Links<Self>) -> Time {
         links.control.returning.as_ref().map_or(Time::NEVER, Returning::earliest)
     }

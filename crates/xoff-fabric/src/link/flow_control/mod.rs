@@ -22,6 +22,8 @@ pub mod sizing;
 pub mod stop_and_go;
 pub mod ue_cbfc;
 
+use std::hash::Hasher;
+
 use xoff_engine::Time;
 
 use super::buffer::{Accounting, Overflow};
@@ -85,6 +87,17 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     fn credits(&self) -> Option<&Credits> {
         None
     }
+
+    /// Tells apart the states of flow control that go on in different ways from `now` on, wherever they are in time, but for pending events
+    /// and what is on wires.
+    fn hash_state(links: &Links<Self>, _now: Time, hasher: &mut impl Hasher) {
+        if let Some(credits) = links.control.credits() {
+            credits.hash_used(hasher);
+        }
+    }
+
+    /// Shows the credits on their way that are no events: the egress queue to which they come, when, and how many.
+    fn visit_returning(_links: &Links<Self>, _visit: impl FnMut(QueueId, Time, u32)) {}
 
     /// See [`LinkControl::credits`].
     #[inline(always)]

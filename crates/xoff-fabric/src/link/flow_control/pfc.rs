@@ -5,6 +5,8 @@
 //! repeats the PAUSE at half that time while the threshold is still exceeded. While a frame of a priority waits for the
 //! wire, a new PAUSE or RESUME of that priority changes the waiting frame: two frames of a priority never wait.
 
+use std::hash::{Hash, Hasher};
+
 use bytemuck::Zeroable;
 use xoff_engine::{SparseList, Time};
 
@@ -117,6 +119,19 @@ impl Pfc {
 }
 
 impl LinkControl for Pfc {
+    fn hash_state(links: &Links<Self>, now: Time, hasher: &mut impl Hasher) {
+        for (place, queue) in links.control.queues.iter().enumerate() {
+            let QueueState { until, refresh_at, is_waiting, freed_at, .. } = *queue;
+            let times = [until, refresh_at, freed_at].map(|at| match at {
+                Time::NEVER => Time::ZERO,
+                at => at.saturating_sub(now),
+            });
+            if is_waiting || times != [Time::ZERO; 3] {
+                (place, is_waiting, times).hash(hasher);
+            }
+        }
+    }
+
     fn new(net: &Network) -> Self {
         let params = match &net.settings.flow_control {
             FlowControl::Pfc(pfc) => pfc.clone(),

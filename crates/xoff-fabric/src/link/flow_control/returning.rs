@@ -115,6 +115,13 @@ impl Returning {
         }
     }
 
+    /// Shows what is on its way: the queue, when, and how many credits.
+    pub fn visit(&self, mut visit: impl FnMut(QueueId, Time, u32)) {
+        for (queue, arrivals) in self.arrivals.iter().enumerate() {
+            arrivals.iter().for_each(|arrival| visit(QueueId(queue as u32), arrival.at, arrival.credits));
+        }
+    }
+
     /// A time that is not after the next arrival, between windows; [`Time::NEVER`] if nothing is on its way.
     pub fn earliest(&self) -> Time {
         self.blocks.iter().map(|block| block.earliest).min().unwrap_or(Time::NEVER)

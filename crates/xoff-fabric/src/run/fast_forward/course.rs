@@ -187,6 +187,7 @@ mod tests {
                 has_timer: false,
                 repairs: false,
                 is_behind: false,
+                is_being_made: false,
             };
             Look { at: Time::from_us(i), pulses: vec![pulse] }
         };

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use xoff_engine::Time;
 
 use super::super::partition::AnyPartition;
+use super::jump::{Counts, Since};
 use super::steady;
 use crate::host::forward::{Pace, Pulse};
 use crate::ids::{ConnectionId, FlowId};
@@ -23,7 +24,7 @@ pub(super) struct Look {
 }
 
 /// Values of the counts that jumps extrapolate, and when they were taken.
-type Counts = Option<(Time, Vec<u64>)>;
+type CountsThen = Option<(Time, Counts)>;
 
 /// Looks at the network, from the last change of its messages on.
 pub(super) struct History {
@@ -39,7 +40,7 @@ pub(super) struct History {
     /// Nothing but marks that hung on chance ended the looks before.
     by_chance: bool,
     /// The counts at about half of the history, and at its beginning or an earlier half.
-    counts: [Counts; 2],
+    counts: [CountsThen; 2],
     /// By connection under way: time carried forward that its whole packets have not used up, in ps.
     debts: Vec<i64>,
     /// By connection: the message under way, and by how much its rate or limits would have changed over all jumps in it.
@@ -67,6 +68,11 @@ impl History {
     /// Time between two looks.
     pub fn spacing(&self) -> Time {
         self.spacing
+    }
+
+    /// Whether there were as many looks as an observation takes.
+    pub fn has_observed(&self) -> bool {
+        self.looks.len() >= steady::MIN_LOOKS
     }
 
     /// Whether it is time for another look.
@@ -111,9 +117,9 @@ impl History {
         }
         self.looks.push(Look { at: now, pulses });
         // Where messages come and go with each look, nothing is ever extrapolated.
-        if self.looks.len() > 1 && self.looks.len().is_power_of_two() {
+        if self.looks.len() >= steady::MIN_LOOKS / 2 && self.looks.len().is_power_of_two() {
             self.counts.swap(0, 1);
-            self.counts[1] = Some((now, partition.counts()));
+            self.counts[1] = Some((now, partition.counts(false)));
         }
         self.next = now + self.spacing;
         self.looks.len() == 1
@@ -129,10 +135,10 @@ impl History {
         self.looks.clear();
     }
 
-    /// The counts at an earlier moment, and how long ago that was.
-    pub fn counts(&self, now: Time) -> Option<(Time, &[u64])> {
+    /// The counts at an earlier moment.
+    pub fn counts(&self, now: Time) -> Option<Since<'_>> {
         let earlier = self.counts.iter().flatten().find(|(at, _)| *at < now);
-        earlier.map(|(at, counts)| (now - *at, &counts[..]))
+        earlier.map(|(at, counts)| Since { ago: now - *at, counts, repeats: false })
     }
 
     /// By pace: the packets that a jump over `time` carries forward.
@@ -172,6 +178,6 @@ impl History {
             }
         }
         // The counts were extrapolated too.
-        self.counts = [None, Some((self.next.saturating_sub(self.spacing), partition.counts()))];
+        self.counts = [None, Some((self.next.saturating_sub(self.spacing), partition.counts(false)))];
     }
 }

@@ -1,7 +1,5 @@
 //! A jump of a partition, and what the partition tells before.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use xoff_engine::Time;
 
 use super::super::partition::Partition;
@@ -9,6 +7,7 @@ use crate::ctx::Ctx;
 use crate::event::{kind, kind_of};
 use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
+use crate::ids::PortId;
 use crate::link::flow_control::LinkControl;
 
 /// A jump.
@@ -18,12 +17,28 @@ pub(crate) struct Jump<'a> {
     pub paces: &'a [Pace],
     /// The packets that each of them carries forward.
     pub packets: &'a [u64],
-    /// The counts that are extrapolated, as they were some time ago, and that time.
-    pub counts: Option<(Time, &'a [u64])>,
+    /// The counts that are extrapolated, as they were some time ago.
+    pub since: Option<Since<'a>>,
+}
+
+/// Counts of a partition at a moment.
+pub(crate) struct Counts {
+    all: Vec<u64>,
+    /// By port: packets and bytes that it has sent. Empty if they were not asked for.
+    ports: Vec<(u64, u64)>,
+}
+
+/// Counts some time ago.
+#[derive(Clone, Copy)]
+pub(crate) struct Since<'a> {
+    pub ago: Time,
+    pub counts: &'a Counts,
+    /// Everything repeats in that time, and a jump is over whole periods.
+    pub repeats: bool,
 }
 
 /// Whether events with this key come from outside the network.
-fn is_external(key: u32) -> bool {
+pub(super) fn is_external(key: u32) -> bool {
     matches!(kind_of(key), kind::FLOW_START | kind::FLOW_STOP | kind::SAMPLE)
 }
 
@@ -36,33 +51,6 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 
     pub(crate) fn pulses_now(&mut self) -> Vec<Pulse> {
         self.hosts.pulses(&self.ctx)
-    }
-
-    /// A number that tells apart what is on wires, waits at ports, is paused, and has come to receivers without an ACK: by the times
-    /// from `now` on, and by messages in place of packets.
-    pub(crate) fn signature_at(&self, now: Time) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        for (fifo, time, first) in self.ctx.events.first_arrivals() {
-            let (mut time, mut id) = (time, first);
-            while time != Time::NEVER {
-                let packet = &self.ctx.packets[id];
-                (fifo, time.saturating_sub(now), packet.flow.0, packet.kind as u8).hash(&mut hasher);
-                (time, id) = (packet.next_at, packet.next);
-            }
-        }
-        for port in self.links.ports.iter() {
-            (port.busy_until.saturating_sub(now), port.queued_bytes, port.backlog).hash(&mut hasher);
-            (port.paused, port.turn()).hash(&mut hasher);
-        }
-        for queue in self.links.queues.iter() {
-            for id in queue.packets(&self.ctx.packets) {
-                let packet = &self.ctx.packets[id];
-                (packet.flow.0, packet.kind as u8, packet.size).hash(&mut hasher);
-            }
-        }
-        self.ctx.packets.live().hash(&mut hasher);
-        self.hosts.hash_receivers(&mut hasher);
-        hasher.finish()
     }
 
     /// When the next thing comes from outside the network, on the network's clock.
@@ -84,18 +72,20 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         self.hosts.visit_counts(&self.ctx, visit);
     }
 
-    pub(crate) fn counts_now(&mut self) -> Vec<u64> {
-        let mut counts = Vec::new();
-        self.visit_counts(|count| counts.push(*count));
-        counts
+    /// The counts, with those of ports if `with_ports`.
+    pub(crate) fn counts_now(&mut self, with_ports: bool) -> Counts {
+        let mut all = Vec::new();
+        self.visit_counts(|count| all.push(*count));
+        let ports = self.links.ports.iter().take(if with_ports { usize::MAX } else { 0 });
+        Counts { all, ports: ports.map(|port| (port.tx_packets, port.tx_bytes)).collect() }
     }
 
     /// Carries time forward.
     pub(crate) fn carry_forward(&mut self, jump: &Jump<'_>) {
-        let Jump { time, paces, packets, counts } = *jump;
-        if let Some((over, before)) = counts {
-            let mut before = before.iter();
-            let factor = |n: u64| (u128::from(n) * u128::from(time.0) / u128::from(over.0.max(1))) as u64;
+        let Jump { time, paces, packets, since } = *jump;
+        if let Some(Since { ago, counts, .. }) = since {
+            let mut before = counts.all.iter();
+            let factor = |n: u64| (u128::from(n) * u128::from(time.0) / u128::from(ago.0.max(1))) as u64;
             self.visit_counts(|count| {
                 let earlier = before.next().copied().unwrap_or(*count);
                 *count += factor(count.saturating_sub(earlier));
@@ -103,7 +93,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
         for (pace, &packets) in paces.iter().zip(packets) {
             self.hosts.carry(&mut self.ctx, pace, packets, time);
-            self.carry_ports(pace, packets);
+        }
+        match since.filter(|since| since.repeats) {
+            Some(since) => self.repeat_ports(&since, time),
+            None => paces.iter().zip(packets).for_each(|(pace, &packets)| self.carry_ports(pace, packets)),
         }
         let Partition { ctx, links, hosts, .. } = self;
         ctx.events.bring_forward(time, is_external);
@@ -112,17 +105,29 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         hosts.carry_clocks(ctx, links, paces, time);
     }
 
+    /// Counts at each port what it sends in a period, in all periods of a `time`.
+    fn repeat_ports(&mut self, since: &Since<'_>, time: Time) {
+        let periods = time.0 / since.ago.0.max(1);
+        let ports = self.links.ports.len();
+        for (place, (port, before)) in self.links.ports.iter().zip(&since.counts.ports).enumerate() {
+            let sent = (port.tx_packets - before.0, port.tx_bytes - before.1);
+            if sent.0 > 0 {
+                self.carried_ports.add(ports, PortId(place as u32), sent.0 * periods, sent.1 * periods);
+            }
+        }
+    }
+
     /// Counts a connection's data and ACKs at the ports of their paths.
     fn carry_ports(&mut self, pace: &Pace, packets: u64) {
         let net = &self.ctx.net;
         let (flow, ports) = (net.connections.first_message(pace.connection), self.links.ports.len());
         for &port in net.data_path(flow) {
-            self.carried_ports.add(ports, port, packets, net.wire.frame());
+            self.carried_ports.add(ports, port, packets, packets * net.wire.frame());
         }
         let acks = packets / u64::from(net.settings.host.ack_every.max(1));
         for (hop, &port) in net.ack_path(flow).iter().enumerate() {
             let size = net.wire.ack + net.wire.ack_growth * hop as u64;
-            self.carried_ports.add(ports, port, acks, size);
+            self.carried_ports.add(ports, port, acks, acks * size);
         }
     }
 }

@@ -9,7 +9,8 @@
 //! - [`history`] looks at all connections eight times in a base RTT.
 //! - [`course`] says how fast a connection sends, whether it is steady, and how far that may be extrapolated; [`steady`] says it of
 //!   all connections.
-//! - [`trial`] tests whether the state of the whole network repeats exactly.
+//! - [`trial`] tests whether the state of the whole network repeats exactly where all is steady, [`cycle`] finds states that come again where
+//!   it is not; [`state`] and [`signature`] say what that state is.
 //! - [`jump`] applies a jump to a partition; [`ports`] has what ports would have sent.
 //! - This module decides, and keeps an account of what was skipped and of what kept the run from skipping more.
 //!
@@ -23,9 +24,12 @@
 
 mod account;
 mod course;
+mod cycle;
 mod history;
 mod jump;
 mod ports;
+mod signature;
+mod state;
 mod steady;
 mod trial;
 
@@ -33,9 +37,12 @@ use xoff_engine::Time;
 
 use account::Account;
 pub use account::{FastForwarded, Held, Skips, Span};
+use cycle::Cycles;
 use history::History;
-pub(super) use jump::Jump;
+use jump::Since;
+pub(super) use jump::{Counts, Jump};
 pub(super) use ports::CarriedPorts;
+pub(super) use signature::Signature;
 use steady::Steady;
 use trial::Repetition;
 
@@ -55,6 +62,7 @@ pub(super) struct FastForward {
     /// Approximate jumps may come, as long as no two messages have met.
     may_approximate: bool,
     history: History,
+    cycles: Cycles,
     account: Account,
     /// The state did not repeat exactly when that was last tested.
     inexact: Option<Inexact>,
@@ -71,6 +79,7 @@ impl FastForward {
             end,
             may_approximate: steady::may_approximate(net, partition.share()),
             history: History::new(net.env.base_rtt),
+            cycles: Cycles::default(),
             account: Account::new(tolerance),
             inexact: None,
             budget: 0,
@@ -115,7 +124,9 @@ impl FastForward {
             Ok(()) => return,
             Err(held) => held,
         };
-        self.account.held(reached, held);
+        if !self.try_cycle(partition, now, held) {
+            self.account.held(reached, held);
+        }
     }
 
     /// The end of the run on the network's clock, after some time was carried forward.
@@ -156,14 +167,14 @@ impl FastForward {
         if partition.holds_times() {
             return Err(Held::SharedPacing);
         }
-        let (now, wanted) = match self.exact(partition, &mut steady, now, wanted) {
-            Exact::Repeats(now, time) => (now, time),
+        let (now, wanted, repeated) = match self.exact(partition, &mut steady, now, wanted) {
+            Exact::Repeats(Repetition { now, period, counts }, time) => (now, time, Some((period, counts))),
             Exact::GoneOn => return Err(Held::Competing),
             // Where nothing sends, credits would come at other times, by an error that no pace tells.
             Exact::Differs if steady.paces.is_empty() && has_updates => return Err(Held::NextEvent),
             Exact::Differs if approximates => {
                 steady.is_exact = false;
-                (now, steady.whole_packets(wanted).ok_or(Held::Competing)?)
+                (now, steady.whole_packets(wanted).ok_or(Held::Competing)?, None)
             }
             Exact::Differs => return Err(Held::Competing),
         };
@@ -182,8 +193,13 @@ impl FastForward {
         }
         let error = steady.error(time);
         let packets = self.history.packets(&steady.paces, time);
-        let counts = self.history.counts(now);
-        partition.jump(&Jump { time, paces: &steady.paces, packets: &packets, counts });
+        let since = match &repeated {
+            Some((period, counts)) if time.0 % period.0 == 0 => {
+                Some(Since { ago: *period, counts, repeats: true })
+            }
+            _ => self.history.counts(now),
+        };
+        partition.jump(&Jump { time, paces: &steady.paces, packets: &packets, since });
         self.history.drifted(&steady.trends, time);
         self.history.jumped(partition, packets.iter().copied());
         // What a scheme with a state of its own makes of a jump may be more than the tolerance.
@@ -197,8 +213,8 @@ impl FastForward {
 
 /// Whether the state of the network repeats exactly.
 enum Exact {
-    /// The state repeats: a jump begins at a time on the network's clock, to which the run has gone on to see that, and has a length.
-    Repeats(Time, Time),
+    /// The state repeats, as the run has gone on to see, and a jump of this length may begin.
+    Repeats(Repetition, Time),
     /// The state does not repeat, as far as is known.
     Differs,
     /// The state did not repeat, and the run has gone on to see that.
@@ -232,11 +248,9 @@ impl FastForward {
         let Some(shortest) = steady.period(partition.network(), wanted / (2 * trial::PERIODS)) else {
             return Exact::Differs;
         };
-        if let Some(Repetition { now: then, period }) =
-            trial::repeats(partition, steady, now, shortest, self.budget)
-        {
-            let left = wanted.saturating_sub(then - now);
-            return Exact::Repeats(then, Time(left.0 / period.0 * period.0));
+        if let Some(repetition) = trial::repeats(partition, steady, now, shortest, self.budget) {
+            let (left, period) = (wanted.saturating_sub(repetition.now - now), repetition.period);
+            return Exact::Repeats(repetition, Time(left.0 / period.0 * period.0));
         }
         // What was seen before is past.
         self.history.forget();

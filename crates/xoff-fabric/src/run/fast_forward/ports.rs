@@ -19,12 +19,12 @@ struct Carried {
 pub(crate) struct CarriedPorts(Vec<Carried>);
 
 impl CarriedPorts {
-    /// Adds `packets` of `size` bytes each at a port; `ports` is the number of all ports.
-    pub fn add(&mut self, ports: usize, port: PortId, packets: u64, size: u64) {
+    /// Adds `packets` of so many `bytes` together at a port; `ports` is the number of all ports.
+    pub fn add(&mut self, ports: usize, port: PortId, packets: u64, bytes: u64) {
         self.0.resize(ports, Carried::default());
         let port = &mut self.0[port.index()];
         port.packets += packets;
-        port.bytes += packets * size;
+        port.bytes += bytes;
     }
 
     /// Adds what recalled messages sent.

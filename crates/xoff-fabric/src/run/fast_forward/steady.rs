@@ -28,7 +28,7 @@ use crate::network::Network;
 use crate::packet::Share;
 
 /// Minimum number of looks in an observation.
-const MIN_LOOKS: usize = 8;
+pub(super) const MIN_LOOKS: usize = 8;
 
 /// Share of a link above which the connections that send by it compete.
 const COMPETING_LOAD: f64 = 0.5;
@@ -98,9 +98,7 @@ impl Steady {
         for (i, pulse) in last.pulses.iter().enumerate() {
             let course = course(looks, i, payload)?;
             let exact = course.admit(observed, history.base_rtt, tolerance, is_known(net))?;
-            // Below the line's rate, its timers may raise the rate in the midst of a jump.
-            let line = net.topology.rate(net.data_path(pulse.flow)[0]);
-            if !exact || (pulse.has_timer && pulse.rate < line) {
+            if !exact || may_rise(pulse, net) {
                 inexact.push(i);
             }
             steady.limit = steady.limit.min(course.limit(observed, tolerance, history.drift(pulse)));
@@ -168,6 +166,11 @@ impl Steady {
 /// learns from each ACK, or computes at switches, is known to the scheme alone.
 pub(super) fn is_known(net: &Network) -> bool {
     !(net.signals.acks || net.signals.congestion_point || net.signals.switch_point)
+}
+
+/// Whether the timers of a connection may raise its rate in the midst of a jump: below the line's rate they may.
+pub(super) fn may_rise(pulse: &Pulse, net: &Network) -> bool {
+    pulse.has_timer && pulse.rate < net.topology.rate(net.data_path(pulse.flow)[0])
 }
 
 /// Whether switches or receivers keep times of their own, against which a jump would move all else: when the counters are refreshed

@@ -6,61 +6,24 @@
 //! sent, what receivers have yet to acknowledge, and whose turn it is. If all is the same but for a shift in time and whole packets, everything that
 //! follows is the same too.
 
-use xoff_engine::{Rate, Time};
+use xoff_engine::Time;
 
 use super::super::partition::AnyPartition;
+use super::jump::Counts;
+use super::state::State;
 use super::steady::Steady;
 use crate::host::forward::{Pace, Pulse};
 
 /// A state may repeat only after several of the shortest periods, as when connections take turns.
 pub(super) const PERIODS: u64 = 6;
 
-/// The state of a network at a moment, but for its time.
-#[derive(PartialEq)]
-struct State {
-    version: [u64; 4],
-    /// By connection under way.
-    phases: Vec<Phase>,
-    /// Of ports, queues and receivers.
-    signature: u64,
-}
-
-/// Where a connection is in what it repeats.
-#[derive(PartialEq)]
-struct Phase {
-    in_flight: u64,
-    sent_ago: Time,
-    acked_ago: Time,
-    rate: Rate,
-    window: u64,
-    notified: u32,
-    repairs: bool,
-}
-
-impl State {
-    fn of(partition: &dyn AnyPartition, pulses: &[Pulse], now: Time) -> State {
-        let phase = |pulse: &Pulse| Phase {
-            in_flight: pulse.sent.saturating_sub(pulse.acked),
-            sent_ago: now.saturating_sub(pulse.sent_at),
-            acked_ago: now.saturating_sub(pulse.acked_at),
-            rate: pulse.rate,
-            window: pulse.window,
-            notified: pulse.notified,
-            repairs: pulse.repairs,
-        };
-        State {
-            version: partition.version(),
-            phases: pulses.iter().map(phase).collect(),
-            signature: partition.signature(now),
-        }
-    }
-}
-
 /// A state that repeats.
 pub(super) struct Repetition {
     /// The time to which the run has gone on, on the network's clock.
     pub now: Time,
     pub period: Time,
+    /// The counts that a jump extrapolates, one period ago.
+    pub counts: Counts,
 }
 
 /// Lets a run go on from `now` for some periods of at least `shortest`, in which nothing but the network changes anything, and returns
@@ -72,8 +35,8 @@ pub(super) fn repeats(
     shortest: Time,
     budget: u64,
 ) -> Option<Repetition> {
-    let before = partition.pulses();
-    let first = State::of(partition, &before, now);
+    let (before, counts) = (partition.pulses(), partition.counts(true));
+    let (first, _) = State::of(partition, &before, now);
     let most = partition.totals().events.saturating_add(budget);
     for periods in 1..=PERIODS {
         let (period, then) = (shortest * periods, now + shortest * periods);
@@ -88,12 +51,12 @@ pub(super) fn repeats(
         };
         let is_same = before.len() == after.len()
             && before.iter().zip(&after).zip(&steady.paces).all(is_whole)
-            && State::of(partition, &after, then) == first;
+            && State::of(partition, &after, then).0 == first;
         if is_same && !partition.holds_times() {
             for (pace, pulse) in steady.paces.iter_mut().zip(&after) {
                 pace.sent_at = pulse.sent_at;
             }
-            return Some(Repetition { now: then, period });
+            return Some(Repetition { now: then, period, counts });
         }
     }
     None

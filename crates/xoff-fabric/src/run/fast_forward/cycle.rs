@@ -1,0 +1,200 @@
+//! Cycles: states of the whole network that come again.
+//!
+//! Connections that share a link send at no constant pace, and yet what they do may repeat: turns at ports, stops for lack of credits, PAUSE
+//! and RESUME. So states are remembered by one number each, and one that was there before begins a cycle. Where in a packet's interval a state is
+//! seen matters: all are seen at the same time after a packet of the same connection. The run then goes on for another period, and the state
+//! must be the same once more, after as many events.
+
+use std::collections::HashMap;
+
+use xoff_engine::Time;
+
+use super::super::partition::AnyPartition;
+use super::account::{Held, Span};
+use super::jump::{Counts, Jump, Since};
+use super::state::State;
+use super::{FastForward, steady};
+use crate::host::forward::{Pace, Pulse};
+use crate::ids::ConnectionId;
+
+/// States are seen at least so long after a packet, so that no window has gone beyond.
+const MIN_PHASE: Time = Time::from_us(2);
+
+/// States that are remembered at most.
+const MOST_STATES: usize = 1 << 14;
+
+/// Events between two looks at the state, for each thing that it is of: looks take a tenth of a run's time or so.
+const EVENTS_FOR_A_THING: u64 = 8;
+
+/// Cycles of more events, which take a second or so, are not looked for: nobody could interrupt the run while it goes on for another one.
+const MOST_EVENTS: u64 = 1 << 24;
+
+impl FastForward {
+    /// Jumps over whole cycles, if the network is in one, where connections are not steady for a reason: `held`. Returns whether it did.
+    pub(super) fn try_cycle(&mut self, partition: &mut dyn AnyPartition, now: Time, held: Held) -> bool {
+        let may_repeat = match held {
+            Held::RatesVary | Held::Drift | Held::Competing | Held::FewPackets => {
+                !self.history.looks.is_empty()
+            }
+            Held::Observing => self.history.has_observed(),
+            _ => false,
+        };
+        if !may_repeat {
+            return false;
+        }
+        let phase = MIN_PHASE.max(self.history.base_rtt / 2);
+        let last = self.left(partition.carried());
+        let Some(mut cycle) = self.cycles.find(partition, now, phase, last, self.budget) else {
+            return false;
+        };
+        let net = partition.network().clone();
+        let is_known = steady::is_known(&net);
+        // A source's times are no whole picoseconds, and the state does not tell the rest.
+        let is_held =
+            |pulse: &Pulse| pulse.repairs || pulse.is_being_made || is_known && steady::may_rise(pulse, &net);
+        let end = partition.first_external().min(last).saturating_sub(self.history.spacing());
+        let periods = cycle.periods(net.wire.payload, end);
+        if periods == 0 || partition.holds_times() || cycle.pulses.iter().any(is_held) {
+            return false;
+        }
+        // Nothing of a scheme with a state of its own may change: it lives through no jump.
+        cycle.paces.iter_mut().for_each(|pace| pace.is_quiet = is_known);
+        let reached = cycle.now + partition.carried();
+        let wanted = cycle.period * periods;
+        let time = partition.live_through(cycle.now, &mut cycle.paces, wanted, self.tolerance / 4.0);
+        let is_exact = time == wanted;
+        if !is_exact || !is_known {
+            self.account.doubt(reached);
+        }
+        let packets: Vec<u64> = cycle.paces.iter().map(|pace| pace.packets_in(time)).collect();
+        let since = Some(Since { ago: cycle.period, counts: &cycle.counts, repeats: is_exact });
+        partition.jump(&Jump { time, paces: &cycle.paces, packets: &packets, since });
+        self.history.forget();
+        self.history.jumped(partition, std::iter::empty());
+        self.account.jumped(Span { start: reached, length: time, error: 0.0 }, is_exact);
+        true
+    }
+}
+
+/// A state that has come again, after which all that had happened since then has happened once more.
+struct Cycle {
+    /// The time to which the run has gone on, on the network's clock.
+    now: Time,
+    period: Time,
+    /// The connections under way, and what each of them sends in a period.
+    pulses: Vec<Pulse>,
+    paces: Vec<Pace>,
+    /// The counts that a jump extrapolates, one period ago.
+    counts: Counts,
+}
+
+/// The states of a network since its messages last changed.
+#[derive(Default)]
+pub(super) struct Cycles {
+    /// See [`AnyPartition::version`].
+    version: [u64; 4],
+    /// The connection after whose packets states are seen.
+    reference: Option<ConnectionId>,
+    /// By state: when it was seen, and the number of events until then.
+    seen: HashMap<u64, (Time, u64)>,
+    /// The number of events before which there is no other look.
+    next: u64,
+}
+
+impl Cycles {
+    /// Looks at the state soon after `now`, a `phase` after a packet, and if it was seen before, lets the run go on to see whether all repeats,
+    /// if it ends before `last` and before anything comes from outside the network. About `budget` events may be handled.
+    fn find(
+        &mut self,
+        partition: &mut dyn AnyPartition,
+        now: Time,
+        phase: Time,
+        last: Time,
+        budget: u64,
+    ) -> Option<Cycle> {
+        let most = partition.totals().events.saturating_add(budget);
+        let version = partition.version();
+        if version != self.version {
+            *self = Cycles { version, next: self.next, ..Cycles::default() };
+        }
+        if partition.totals().events < self.next {
+            return None;
+        }
+        let pulses = partition.pulses();
+        let latest = || pulses.iter().max_by_key(|pulse| pulse.sent_at).map(|pulse| pulse.connection);
+        self.reference = self.reference.or_else(latest);
+        let reference = pulses.iter().find(|pulse| Some(pulse.connection) == self.reference)?;
+        let at = reference.sent_at + phase;
+        if at < now {
+            return None;
+        }
+        let end = partition.first_external().min(last);
+        if at >= end.min(soonest(partition, &pulses, now)) {
+            return None;
+        }
+        go_on(partition, at, most)?;
+        let before = partition.pulses();
+        let (state, size) = State::of(partition, &before, at);
+        let events = partition.totals().events;
+        self.next = events + EVENTS_FOR_A_THING * size;
+        if self.seen.len() == MOST_STATES {
+            self.seen.clear();
+        }
+        let (earlier, events_then) = self.seen.insert(state.hash(), (at, events))?;
+        let period = at - earlier;
+        let then = at + period;
+        if events - events_then > MOST_EVENTS || then >= end.min(soonest(partition, &before, at)) {
+            return None;
+        }
+        let counts = partition.counts(true);
+        go_on(partition, then, most)?;
+        let pulses = partition.pulses();
+        let has_same_events = partition.totals().events - events == events - events_then;
+        if !has_same_events || State::of(partition, &pulses, then).0 != state {
+            self.seen.clear();
+            return None;
+        }
+        let payload = partition.network().wire.payload;
+        let pace = |(before, after): (&Pulse, &Pulse)| {
+            let sent = after.sent.checked_sub(before.sent).filter(|sent| *sent > 0 && sent % payload == 0)?;
+            (before.connection == after.connection && before.flow == after.flow).then_some(Pace {
+                connection: after.connection,
+                time: period,
+                packets: sent / payload,
+                sent_at: after.sent_at,
+                is_quiet: false,
+                lived: Time::ZERO,
+            })
+        };
+        let paces = before.iter().zip(&pulses).map(pace).collect::<Option<Vec<Pace>>>()?;
+        (before.len() == pulses.len()).then_some(Cycle { now: then, period, pulses, paces, counts })
+    }
+}
+
+/// The earliest time at which a message can have sent its last byte.
+fn soonest(partition: &dyn AnyPartition, pulses: &[Pulse], now: Time) -> Time {
+    let net = partition.network();
+    let sent = |pulse: &Pulse| {
+        let time = pulse.left as f64 / net.topology.rate(net.data_path(pulse.flow)[0]).bytes_per_ps();
+        Time(now.0.saturating_add(time as u64)) // the conversion saturates
+    };
+    pulses.iter().filter(|pulse| pulse.left != u64::MAX).map(sent).min().unwrap_or(Time::NEVER)
+}
+
+/// Lets the run go on to a time; `None` if it has come to its limit of events before.
+fn go_on(partition: &mut dyn AnyPartition, to: Time, most: u64) -> Option<()> {
+    partition.run_until(to, most.saturating_sub(partition.totals().events));
+    (partition.totals().next >= to + partition.carried()).then_some(())
+}
+
+impl Cycle {
+    /// The number of periods after which each message still has a packet to send, and that end before `end`.
+    fn periods(&self, payload: u64, end: Time) -> u64 {
+        let left = |(pulse, pace): (&Pulse, &Pace)| match pulse.left {
+            u64::MAX => u64::MAX,
+            left => (left / payload).saturating_sub(1) / pace.packets,
+        };
+        let by_messages = self.pulses.iter().zip(&self.paces).map(left).min().unwrap_or(0);
+        by_messages.min(end.saturating_sub(self.now).0 / self.period.0)
+    }
+}

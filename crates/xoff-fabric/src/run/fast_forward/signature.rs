@@ -1,0 +1,129 @@
+//! What tells apart the states of a network that go on in different ways.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use xoff_engine::{Event, Time};
+
+use super::super::partition::Partition;
+use super::jump::is_external;
+use super::steady::is_known;
+use crate::event::{ARRIVAL_KEYS, key as key_of, kind, kind_of};
+use crate::host::nic::NicScheduler;
+use crate::ids::PortId;
+use crate::link::flow_control::LinkControl;
+use crate::network::Network;
+use crate::packet::{Kind, PacketId};
+
+/// The state of a network but for its time, as one number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signature {
+    pub hash: u64,
+    /// Packets, events and other things that the number is of: how much work it was.
+    pub size: u64,
+}
+
+/// Events that are not in a signature: those from outside the network, those that are looked at only when they come, since what they were
+/// for may be past, and timers of reaction points that live through jumps.
+fn is_left_out(key: u32, net: &Network) -> bool {
+    match kind_of(key) {
+        kind::RETRANSMIT_TIMER | kind::LINK_CONTROL_EXPIRY => true,
+        kind::REACTION_TIMER => is_known(net),
+        _ => is_external(key),
+    }
+}
+
+/// A packet, by the message in place of its number: what the packet does to the nodes that it comes to.
+type Described = [u64; 4];
+
+impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
+    fn describe(&self, id: PacketId, now: Time) -> Described {
+        let packet = &self.ctx.packets[id];
+        let offset = match packet.kind {
+            Kind::Data | Kind::Ack | Kind::Nack => {
+                packet.seq.wrapping_sub(self.hosts.acknowledged(&self.ctx, packet.flow))
+            }
+            Kind::Pfc => packet.seq,
+            _ => 0,
+        };
+        let is = [packet.kind as u8, packet.class, packet.mark as u8, packet.label];
+        let [size, ingress] = [u64::from(packet.size), u64::from(packet.ingress.0)];
+        let age = now.saturating_sub(packet.sent_at).0;
+        [
+            u64::from(packet.flow.0) | u64::from(u32::from_le_bytes(is)) << 32,
+            size | ingress << 32,
+            offset,
+            age,
+        ]
+    }
+
+    /// The state at a time on the network's clock, before which all events are handled. Times are from then on. What is here: packets
+    /// on wires and in queues, whose turn is next at ports and at NICs, pauses, credits, pending events, and the variables that reaction points
+    /// tell. Neither what senders state ([`crate::host::forward::Pulse`]), nor what only a scheme knows.
+    pub(crate) fn signature_at(&self, now: Time) -> Signature {
+        let mut hasher = DefaultHasher::new();
+        let mut size = self.hash_wires(now, &mut hasher);
+        for (place, port) in self.links.ports.iter().enumerate() {
+            let is_idle = port.busy_until <= now && port.queued_bytes == 0;
+            if is_idle && port.paused == 0 && port.turn == 0 {
+                continue;
+            }
+            size += 2;
+            (place, port.busy_until.saturating_sub(now), port.queued_bytes, port.armed).hash(&mut hasher);
+            (port.backlog, port.paused, port.turn()).hash(&mut hasher);
+            if port.backlog != 0 {
+                size += self.hash_queues(PortId(place as u32), now, &mut hasher);
+            }
+        }
+        size += self.links.ports.len() as u64 / 8;
+        self.ctx.packets.live().hash(&mut hasher);
+        self.links.hash_turns(&mut hasher);
+        C::hash_state(&self.links, now, &mut hasher);
+        self.switches.accounting.hash_state(&mut hasher);
+        self.hosts.hash_state(&self.ctx, now, &mut hasher);
+        Signature { hash: hasher.finish(), size }
+    }
+
+    /// What is on wires, and pending events; returns how much that is.
+    fn hash_wires(&self, now: Time, hasher: &mut impl Hasher) -> u64 {
+        let mut size = 0;
+        for (fifo, time, first) in self.ctx.events.first_arrivals() {
+            let (mut time, mut id) = (time, first);
+            while time != Time::NEVER {
+                (fifo, time.saturating_sub(now), self.describe(id, now)).hash(hasher);
+                (time, id) = (self.ctx.packets[id].next_at, self.ctx.packets[id].next);
+                size += 1;
+            }
+        }
+        let mut events: Vec<(Time, u32, Described)> = Vec::new();
+        self.ctx.events.visit(|Event { time, key, arg }| {
+            size += 1;
+            // Of credits, such an event only says that a queue waits for those that are on their way.
+            let is_notice = C::HAS_CREDITS && kind_of(key) == kind::LINK_CONTROL_APPLY && arg == 0;
+            if !is_notice && !is_left_out(key, &self.ctx.net) {
+                let is_packet = ARRIVAL_KEYS.contains(&key) || kind_of(key) == kind::ACK_READY;
+                let about = if is_packet { self.describe(arg, now) } else { [arg.into(), 0, 0, 0] };
+                events.push((time.saturating_sub(now), key, about));
+            }
+        });
+        C::visit_returning(&self.links, |queue, at, credits| {
+            let key = key_of(kind::LINK_CONTROL_APPLY, queue.0);
+            events.push((at.saturating_sub(now), key, [credits.into(), 0, 0, 0]));
+        });
+        events.sort_unstable();
+        events.hash(hasher);
+        size
+    }
+
+    /// What waits at a port, in order; returns how many packets.
+    fn hash_queues(&self, port: PortId, now: Time, hasher: &mut impl Hasher) -> u64 {
+        let mut size = 0;
+        let backlog = self.links.ports[port.index()].backlog;
+        for class in (0..self.links.classes as u8).filter(|class| backlog & 1 << class != 0) {
+            for id in self.switches.waiting(&self.ctx, &self.links, port, class) {
+                self.describe(id, now).hash(hasher);
+                size += 1;
+            }
+        }
+        size
+    }
+}

@@ -1,0 +1,59 @@
+//! The state of a network at a moment, but for its time.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use xoff_engine::{Rate, Time};
+
+use super::super::partition::AnyPartition;
+use crate::host::forward::Pulse;
+
+/// The state of a network at a moment, but for its time.
+#[derive(PartialEq, Hash)]
+pub(super) struct State {
+    version: [u64; 4],
+    /// By connection under way.
+    phases: Vec<Phase>,
+    /// Of all else: see [`super::Signature`].
+    signature: u64,
+}
+
+/// Where a connection is in what it repeats.
+#[derive(PartialEq, Hash)]
+struct Phase {
+    in_flight: u64,
+    sent_ago: Time,
+    acked_ago: Time,
+    rate: Rate,
+    window: u64,
+    notified: u32,
+    repairs: bool,
+}
+
+impl State {
+    /// The state at a time on the network's clock, before which all events are handled, and how many things were looked at.
+    pub fn of(partition: &dyn AnyPartition, pulses: &[Pulse], now: Time) -> (State, u64) {
+        let phase = |pulse: &Pulse| Phase {
+            in_flight: pulse.sent.saturating_sub(pulse.acked),
+            sent_ago: now.saturating_sub(pulse.sent_at),
+            acked_ago: now.saturating_sub(pulse.acked_at),
+            rate: pulse.rate,
+            window: pulse.window,
+            notified: pulse.notified,
+            repairs: pulse.repairs,
+        };
+        let signature = partition.signature(now);
+        let state = State {
+            version: partition.version(),
+            phases: pulses.iter().map(phase).collect(),
+            signature: signature.hash,
+        };
+        (state, signature.size + pulses.len() as u64)
+    }
+
+    /// The state as one number.
+    pub fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        Hash::hash(self, &mut hasher);
+        hasher.finish()
+    }
+}

@@ -1,0 +1,163 @@
+//! Cycles by hand: connections that share links send at no constant pace, and yet the state of the network comes again.
+//!
+//! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, ACKs of 50 B take 4 ns, and each link has 1 us.
+
+use serde_json::json;
+use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::network::Flow;
+use xoff_fabric::run::fast_forward::FastForwarded;
+use xoff_fabric::settings::{FlowControl, Host, LinkCredits, Pfc, Settings};
+use xoff_fabric::{Recording, Simulation, Stop};
+
+use crate::common::{endless, flow, scheme, simulate, star};
+
+const TOLERANCE: f64 = 0.01;
+
+/// Flows of five hosts on a switch under a flow control and a scheme, plain and fast.
+fn both(by: &FlowControl, name: &str, flows: &[Flow], end: Option<Time>) -> [Simulation; 2] {
+    [false, true].map(|fast| {
+        let mut settings = Settings { flow_control: by.clone(), ..Settings::default() };
+        settings.packets.mtu = Bytes(1_000);
+        settings.packets.header = Bytes(48);
+        settings.packets.ack = Bytes(50);
+        settings.packets.gap = Bytes(0);
+        let of = scheme(name, json!({}), Time::from_us(4));
+        let recording = Recording { pauses: true, ..Recording::default() };
+        let mut sim = simulate(star(&[0; 5]), settings, of, flows.to_vec(), recording, end);
+        if fast {
+            sim.fast_forward(TOLERANCE, 1);
+        }
+        let stop = sim.run(&mut |_| true).expect("no loss");
+        assert!(matches!(stop, Stop::FlowsDone | Stop::Duration), "{stop:?}");
+        sim
+    })
+}
+
+/// Hosts 1 to 4 send `size` bytes each to host 0.
+fn incast(size: u64) -> Vec<Flow> {
+    (1..5).map(|src| flow(src, 0, size)).collect()
+}
+
+fn credits() -> FlowControl {
+    FlowControl::Credit(LinkCredits::default())
+}
+
+fn forwarded(sim: &Simulation) -> &FastForwarded {
+    sim.forwarded().expect("fast-forwarded")
+}
+
+/// All that must be the same in both: times of messages, ends of the runs, what ports have sent, and how long they were stopped.
+fn assert_same([plain, fast]: &[Simulation; 2]) {
+    let times = |sim: &Simulation| -> Vec<_> {
+        sim.records()
+            .flows
+            .iter()
+            .map(|flow| (flow.start, flow.fct, flow.acked_bytes, flow.packets_sent))
+            .collect()
+    };
+    assert_eq!(times(plain), times(fast));
+    assert_eq!(plain.now(), fast.now());
+    for port in plain.network().topology.port_ids() {
+        let of = |sim: &Simulation| (sim.port(port).tx_bytes, sim.port(port).tx_packets, sim.paused(port, 0));
+        assert_eq!(of(plain), of(fast), "{port:?}");
+    }
+}
+
+#[test]
+fn an_incast_that_waits_for_credits_is_carried_forward() {
+    // Four senders take turns at host 0's link, which sends a frame each 80 ns: 4 x 42,017 frames of 40 MB take 13.4 ms, and all
+    // end in the last 4 x 80 ns. Each sender stalls for credits three quarters of the time, so that no pace is constant.
+    let sims = both(&credits(), "none", &incast(40_000_000), None);
+    assert_same(&sims);
+    let [plain, fast] = &sims;
+    let link = Time(4 * 40_000_000_u64.div_ceil(952) * 80_000);
+    let fct = fast.records().flows.iter().map(|flow| flow.fct.expect("complete")).max().expect("four");
+    assert!(fct > link && fct < link + Time::from_us(10), "{fct:?}");
+    let all = forwarded(fast);
+    assert!(all.approximate == 0 && all.error == 0.0 && all.uncertain_from.is_none(), "{all:?}");
+    assert!(fast.counters().events * 100 < plain.counters().events, "{}", fast.counters().events);
+}
+
+#[test]
+fn pauses_that_come_again_are_carried_forward() {
+    // Two senders at 100 Gbps fill the ingress buffers of the link to host 0, which holds both back by PAUSE and RESUME. They share it: 2 x
+    // 105,043 frames of 100 MB take 16.8 ms.
+    let pfc = FlowControl::Pfc(Pfc { xoff: Some(Bytes(20_000)), ..Pfc::default() });
+    let flows = vec![flow(1, 0, 100_000_000), flow(2, 0, 100_000_000)];
+    let sims = both(&pfc, "none", &flows, None);
+    assert_same(&sims);
+    let [plain, fast] = &sims;
+    let frames = |sim: &Simulation| sim.records().totals.pause_frames.clone();
+    assert_eq!(frames(plain), frames(fast));
+    // Both ports of the switch to which the senders lead pause them.
+    assert!(frames(plain).iter().sum::<u64>() > 2_000, "{:?}", frames(plain));
+    let all = forwarded(fast);
+    assert!(all.jumps() > 0 && all.approximate == 0 && all.uncertain_from.is_none(), "{all:?}");
+    assert!(fast.counters().events * 10 < plain.counters().events, "{}", fast.counters().events);
+}
+
+#[test]
+fn a_cycle_ends_before_what_comes_from_outside() {
+    // Host 4's message starts at 5 ms, in the midst of what the three others repeat, and all share the link from then on.
+    let mut flows = incast(20_000_000);
+    flows[3].start = Time::from_ms(5);
+    let sims = both(&credits(), "none", &flows, None);
+    assert_same(&sims);
+    let spans = forwarded(&sims[1]).jumps_by_start();
+    let at = Time::from_ms(5);
+    assert!(spans.iter().any(|span| span.start + span.length < at), "{spans:?}");
+    assert!(spans.iter().all(|span| span.start + span.length <= at || span.start > at), "{spans:?}");
+}
+
+#[test]
+fn endless_messages_are_carried_to_the_end_of_the_run() {
+    // 10 ms at 80 ns a frame are 125,000 frames, less the first microseconds.
+    let flows: Vec<Flow> = (1..4).map(|src| endless(src, 0, 0)).collect();
+    let sims = both(&credits(), "none", &flows, Some(Time::from_ms(10)));
+    assert_same(&sims);
+    let acked: u64 = sims[1].records().flows.iter().map(|flow| flow.acked_bytes).sum();
+    assert!(acked / 952 > 124_900 && acked / 952 <= 125_000, "{acked}");
+    assert!(sims[1].counters().events * 100 < sims[0].counters().events);
+}
+
+#[test]
+fn a_scheme_with_a_state_of_its_own_is_uncertain_after_a_cycle() {
+    // TIMELY's rates stay at the line rate where credits hold everybody back, but only TIMELY knows all of its state.
+    let sims = both(&credits(), "timely", &incast(20_000_000), None);
+    let all = forwarded(&sims[1]);
+    let first = all.jumps_by_start().first().expect("a jump").start;
+    assert_eq!(all.uncertain_from, Some(first), "{all:?}");
+}
+
+#[test]
+fn what_a_source_has_yet_to_make_is_no_cycle() {
+    // Three sources of 40 Gbps each share a link: 952 B each 190.4 ns, not at whole picoseconds for 9.973 Gbps.
+    let made = |src, bps| Flow { source_rate: Some(Rate(bps)), ..flow(src, 0, 20_000_000) };
+    let flows = vec![made(1, 40_000_000_000), made(2, 9_973_000_000), made(3, 70_000_000_000)];
+    let sims = both(&credits(), "none", &flows, None);
+    assert_same(&sims);
+}
+
+#[test]
+fn acks_for_several_packets_are_in_the_state() {
+    // An ACK for each five packets: what a receiver has yet to acknowledge is part of what repeats.
+    for acks in [1, 5] {
+        let run = |fast: bool| {
+            let mut settings = Settings { flow_control: credits(), ..Settings::default() };
+            settings.host = Host { ack_every: acks, ..Host::default() };
+            settings.packets.mtu = Bytes(1_000);
+            settings.packets.gap = Bytes(0);
+            let none = scheme("none", json!({}), Time::from_us(1));
+            let mut sim =
+                simulate(star(&[0; 5]), settings, none, incast(20_000_000), Recording::default(), None);
+            if fast {
+                sim.fast_forward(TOLERANCE, 1);
+            }
+            sim.run(&mut |_| true).expect("no loss");
+            sim
+        };
+        let sims = [run(false), run(true)];
+        assert_same(&sims);
+        assert!(forwarded(&sims[1]).jumps() > 0);
+    }
+}
