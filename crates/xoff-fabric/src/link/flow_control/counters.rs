@@ -76,6 +76,11 @@ impl SendingEnd {
         self.capacity.saturating_sub(self.available())
     }
 
+    /// Credits that were freed since the beginning, as far as the sender knows.
+    pub fn known_freed(&self) -> u64 {
+        self.limit - self.capacity
+    }
+
     /// Credits that an empty buffer grants.
     #[inline]
     pub fn capacity(&self) -> u64 {

@@ -153,6 +153,11 @@ impl LinkControl for LinkCredit {
         LinkCredit { credits, symbol: params.flit.0, returning, flits }
     }
 
+    /// An event without credits only says that a queue waits for some that are on their way.
+    fn describe(_links: &Links<Self>, _kind: u32, _index: u32, arg: u32) -> Option<u64> {
+        (arg > 0).then_some(arg.into())
+    }
+
     fn visit_returning(links: &Links<Self>, visit: impl FnMut(QueueId, Time, u32)) {
         if let Some(returning) = &links.control.returning {
             returning.visit(visit);

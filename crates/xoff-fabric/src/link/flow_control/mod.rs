@@ -96,6 +96,12 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
         }
     }
 
+    /// What a pending event of flow control does, as a number that is the same wherever the network is in time: by its kind, its index and its
+    /// argument. `None` if it does nothing of which [`LinkControl::hash_state`] does not tell.
+    fn describe(_links: &Links<Self>, _kind: u32, _index: u32, arg: u32) -> Option<u64> {
+        Some(arg.into())
+    }
+
     /// Shows the credits on their way that are no events: the egress queue to which they come, when, and how many.
     fn visit_returning(_links: &Links<Self>, _visit: impl FnMut(QueueId, Time, u32)) {}
 

@@ -119,6 +119,11 @@ impl Pfc {
 }
 
 impl LinkControl for Pfc {
+    /// Times at which a pause ends or is repeated may have moved since their events were scheduled.
+    fn describe(_links: &Links<Self>, event: u32, _index: u32, arg: u32) -> Option<u64> {
+        (event == kind::LINK_CONTROL_APPLY).then_some(arg.into())
+    }
+
     fn hash_state(links: &Links<Self>, now: Time, hasher: &mut impl Hasher) {
         for (place, queue) in links.control.queues.iter().enumerate() {
             let QueueState { until, refresh_at, is_waiting, freed_at, .. } = *queue;

@@ -58,6 +58,13 @@ impl LinkControl for UeCbfc {
         UeCbfc { credits: Credits::new(net, Unit::of_bytes(params.cell.0), CounterWidth::Wide), params }
     }
 
+    /// A count of freed cells that comes to an egress queue tells how many are new.
+    fn describe(links: &Links<Self>, event: u32, index: u32, arg: u32) -> Option<u64> {
+        let known = || links.control.credits.sending[index as usize].known_freed() as u32;
+        let new = if event == kind::LINK_CONTROL_APPLY { arg.wrapping_sub(known()) } else { arg };
+        Some(new.into())
+    }
+
     #[inline(always)]
     fn passes(
         links: &mut Links<Self>,

@@ -7,11 +7,10 @@ use xoff_engine::{Event, Time};
 use super::super::partition::Partition;
 use super::jump::is_external;
 use super::steady::is_known;
-use crate::event::{ARRIVAL_KEYS, key as key_of, kind, kind_of};
+use crate::event::{index_of, key as key_of, kind, kind_of};
 use crate::host::nic::NicScheduler;
 use crate::ids::PortId;
 use crate::link::flow_control::LinkControl;
-use crate::network::Network;
 use crate::packet::{Kind, PacketId};
 
 /// The state of a network but for its time, as one number.
@@ -20,16 +19,6 @@ pub(crate) struct Signature {
     pub hash: u64,
     /// Packets, events and other things that the number is of: how much work it was.
     pub size: u64,
-}
-
-/// Events that are not in a signature: those from outside the network, those that are looked at only when they come, since what they were
-/// for may be past, and timers of reaction points that live through jumps.
-fn is_left_out(key: u32, net: &Network) -> bool {
-    match kind_of(key) {
-        kind::RETRANSMIT_TIMER | kind::LINK_CONTROL_EXPIRY => true,
-        kind::REACTION_TIMER => is_known(net),
-        _ => is_external(key),
-    }
 }
 
 /// A packet, by the message in place of its number: what the packet does to the nodes that it comes to.
@@ -54,6 +43,22 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             offset,
             age,
         ]
+    }
+
+    /// What a pending event does. `None` of those from outside the network, those that are looked at only when they come, since what they
+    /// were for may be past, and timers of reaction points that live through jumps.
+    fn describe_event(&self, key: u32, arg: u32, now: Time) -> Option<Described> {
+        let is = |number: u64| [number, 0, 0, 0];
+        match kind_of(key) {
+            kind::RETRANSMIT_TIMER => None,
+            kind::REACTION_TIMER if is_known(&self.ctx.net) => None,
+            kind::SWITCH_ARRIVAL | kind::HOST_ARRIVAL | kind::ACK_READY => Some(self.describe(arg, now)),
+            kind::LINK_CONTROL_APPLY | kind::LINK_CONTROL_EXPIRY | kind::LINK_CONTROL_PERIOD => {
+                C::describe(&self.links, kind_of(key), index_of(key), arg).map(is)
+            }
+            _ if is_external(key) => None,
+            _ => Some(is(arg.into())),
+        }
     }
 
     /// The state at a time on the network's clock, before which all events are handled. Times are from then on. What is here: packets
@@ -97,11 +102,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let mut events: Vec<(Time, u32, Described)> = Vec::new();
         self.ctx.events.visit(|Event { time, key, arg }| {
             size += 1;
-            // Of credits, such an event only says that a queue waits for those that are on their way.
-            let is_notice = C::HAS_CREDITS && kind_of(key) == kind::LINK_CONTROL_APPLY && arg == 0;
-            if !is_notice && !is_left_out(key, &self.ctx.net) {
-                let is_packet = ARRIVAL_KEYS.contains(&key) || kind_of(key) == kind::ACK_READY;
-                let about = if is_packet { self.describe(arg, now) } else { [arg.into(), 0, 0, 0] };
+            if let Some(about) = self.describe_event(key, arg, now) {
                 events.push((time.saturating_sub(now), key, about));
             }
         });
