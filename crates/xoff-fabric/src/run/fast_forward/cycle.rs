@@ -13,6 +13,7 @@ use super::super::partition::AnyPartition;
 use super::account::{Held, Span};
 use super::jump::{Counts, Jump, Since};
 use super::state::State;
+use super::trial::is_marked;
 use super::{FastForward, steady};
 use crate::host::forward::{Pace, Pulse};
 use crate::ids::ConnectionId;
@@ -54,7 +55,8 @@ impl FastForward {
             |pulse: &Pulse| pulse.repairs || pulse.is_being_made || is_known && steady::may_rise(pulse, &net);
         let end = partition.first_external().min(last).saturating_sub(self.history.spacing());
         let periods = cycle.periods(net.wire.payload, end);
-        if periods == 0 || partition.holds_times() || cycle.pulses.iter().any(is_held) {
+        let is_marked = is_known && is_marked(partition, &cycle.counts);
+        if periods == 0 || is_marked || partition.holds_times() || cycle.pulses.iter().any(is_held) {
             return false;
         }
         // Nothing of a scheme with a state of its own may change: it lives through no jump.

@@ -24,6 +24,8 @@ pub(crate) struct Jump<'a> {
 /// Counts of a partition at a moment.
 pub(crate) struct Counts {
     all: Vec<u64>,
+    /// Marks on packets, at all ports.
+    pub marks: u64,
     /// By port: packets and bytes that it has sent. Empty if they were not asked for.
     ports: Vec<(u64, u64)>,
 }
@@ -77,7 +79,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let mut all = Vec::new();
         self.visit_counts(|count| all.push(*count));
         let ports = self.links.ports.iter().take(if with_ports { usize::MAX } else { 0 });
-        Counts { all, ports: ports.map(|port| (port.tx_packets, port.tx_bytes)).collect() }
+        let ports = ports.map(|port| (port.tx_packets, port.tx_bytes)).collect();
+        let marks = self.ctx.probes.records.totals.marks.iter().map(|marks| marks.ce + marks.ue).sum();
+        Counts { all, marks, ports }
     }
 
     /// Carries time forward.

@@ -52,7 +52,7 @@ pub(super) fn repeats(
         let is_same = before.len() == after.len()
             && before.iter().zip(&after).zip(&steady.paces).all(is_whole)
             && State::of(partition, &after, then).0 == first;
-        if is_same && !partition.holds_times() {
+        if is_same && !partition.holds_times() && !is_marked(partition, &counts) {
             for (pace, pulse) in steady.paces.iter_mut().zip(&after) {
                 pace.sent_at = pulse.sent_at;
             }
@@ -60,4 +60,10 @@ pub(super) fn repeats(
         }
     }
     None
+}
+
+/// Whether packets were marked since the `earlier` counts, under a scheme whose receivers notify senders of marks at their own times: a
+/// notification may be due after many periods that were the same.
+pub(super) fn is_marked(partition: &mut dyn AnyPartition, earlier: &Counts) -> bool {
+    partition.network().signals.ecn && partition.counts(false).marks != earlier.marks
 }
