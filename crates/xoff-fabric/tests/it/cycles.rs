@@ -6,7 +6,7 @@ use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::network::Flow;
 use xoff_fabric::run::fast_forward::FastForwarded;
-use xoff_fabric::settings::{FlowControl, Host, LinkCredits, Pfc, Settings};
+use xoff_fabric::settings::{FlowControl, Host, LinkCredits, Pfc, Settings, UeCbfc};
 use xoff_fabric::{Recording, Simulation, Stop};
 
 use crate::common::{endless, flow, scheme, simulate, star};
@@ -76,6 +76,17 @@ fn an_incast_that_waits_for_credits_is_carried_forward() {
     let all = forwarded(fast);
     assert!(all.approximate == 0 && all.error == 0.0 && all.uncertain_from.is_none(), "{all:?}");
     assert!(fast.counters().events * 100 < plain.counters().events, "{}", fast.counters().events);
+}
+
+#[test]
+fn counts_of_freed_cells_repeat_by_what_is_new_in_them() {
+    // Under Ultra Ethernet's credits, messages tell counts since the beginning, which never come again; what is new in them does.
+    let by = FlowControl::UeCbfc(UeCbfc::default());
+    let sims = both(&by, "none", &incast(40_000_000), None);
+    assert_same(&sims);
+    let all = forwarded(&sims[1]);
+    assert!(all.jumps() > 0 && all.approximate == 0 && all.uncertain_from.is_none(), "{all:?}");
+    assert!(sims[1].counters().events * 100 < sims[0].counters().events);
 }
 
 #[test]

@@ -200,3 +200,58 @@ impl Cycle {
         by_messages.min(end.saturating_sub(self.now).0 / self.period.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::FlowId;
+    use xoff_engine::Rate;
+
+    /// A message with so many bytes left that sends packets of 1,000 B, `packets` of them in a period of 1 us.
+    fn cycle(left: &[(u64, u64)]) -> Cycle {
+        let pulse = |left: u64| Pulse {
+            connection: ConnectionId(0),
+            flow: FlowId(0),
+            sent: 0,
+            sent_at: Time::ZERO,
+            acked: 0,
+            acked_at: Time::ZERO,
+            left,
+            rate: Rate::from_gbps(100),
+            window: u64::MAX,
+            notified: 0,
+            has_timer: false,
+            repairs: false,
+            is_behind: false,
+            is_being_made: false,
+        };
+        let (connection, time) = (ConnectionId(0), Time::from_us(1));
+        let pace = |packets: u64| Pace {
+            connection,
+            time,
+            packets,
+            sent_at: Time::ZERO,
+            is_quiet: false,
+            lived: Time::ZERO,
+        };
+        Cycle {
+            now: Time::from_us(10),
+            period: time,
+            pulses: left.iter().map(|(left, _)| pulse(*left)).collect(),
+            paces: left.iter().map(|(_, packets)| pace(*packets)).collect(),
+            counts: Counts::default(),
+        }
+    }
+
+    #[test]
+    fn a_cycle_is_repeated_while_each_message_has_a_packet_left_after_it() {
+        // 25 whole packets, of which one must be left: 24 are four periods of 6. An endless message sets no limit. From 10 us to 13.5 us there
+        // are three periods.
+        let end = Time::from_us(1_000);
+        assert_eq!(cycle(&[(25_500, 6)]).periods(1_000, end), 4);
+        assert_eq!(cycle(&[(24_900, 6)]).periods(1_000, end), 3);
+        assert_eq!(cycle(&[(25_500, 6), (4_000, 1), (u64::MAX, 1)]).periods(1_000, end), 3);
+        assert_eq!(cycle(&[(u64::MAX, 6)]).periods(1_000, Time::from_ns(13_500)), 3);
+        assert_eq!(cycle(&[(900, 1)]).periods(1_000, end), 0);
+    }
+}

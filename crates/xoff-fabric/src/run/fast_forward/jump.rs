@@ -22,6 +22,7 @@ pub(crate) struct Jump<'a> {
 }
 
 /// Counts of a partition at a moment.
+#[derive(Default)]
 pub(crate) struct Counts {
     all: Vec<u64>,
     /// Marks on packets, at all ports.
