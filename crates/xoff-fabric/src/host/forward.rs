@@ -139,16 +139,11 @@ impl<N: NicScheduler> Hosts<N> {
         sender.map_or(0, |sender| sender.stream.snd_una)
     }
 
-    /// What receivers have yet to acknowledge, whose turn is next at NICs, with times from `now` on, and the variables of reaction points that
-    /// learn from ACKs, to a thousandth: α of DCTCP goes on falling for ever where nothing is marked.
+    /// What receivers have yet to acknowledge, and whose turn is next at NICs, with times from `now` on.
     pub fn hash_state(&self, ctx: &Ctx, now: Time, hasher: &mut impl Hasher) {
         for connection in self.open_connections(ctx) {
             if let Some(receiver) = self.receivers[connection.index()].as_deref() {
                 (connection, receiver.unacked()).hash(hasher);
-            }
-            let learns = ctx.net.signals.acks;
-            if let Some(sender) = self.senders[connection.index()].as_deref().filter(|_| learns) {
-                sender.reaction.variables(now, &mut |_, value| ((value * 1e3).round() as i64).hash(hasher));
             }
         }
         for (place, nic) in self.nics.iter().enumerate() {

@@ -21,6 +21,9 @@ use crate::ids::ConnectionId;
 /// States are seen at least so long after a packet, so that no window has gone beyond.
 const MIN_PHASE: Time = Time::from_us(2);
 
+/// Looks before the first one for a cycle: what is steady was seen to be by then.
+const MIN_LOOKS: usize = 2 * steady::MIN_LOOKS;
+
 /// States that are remembered at most.
 const MOST_STATES: usize = 1 << 14;
 
@@ -32,15 +35,13 @@ const MOST_EVENTS: u64 = 1 << 24;
 
 impl FastForward {
     /// Jumps over whole cycles, if the network is in one, where connections are not steady for a reason: `held`. Returns whether it did.
+    ///
+    /// There are none under schemes that learn from ACKs or compute at switches: only the scheme knows all of its state, and how connections
+    /// share links may hang on the rest.
     pub(super) fn try_cycle(&mut self, partition: &mut dyn AnyPartition, now: Time, held: Held) -> bool {
-        let may_repeat = match held {
-            Held::RatesVary | Held::Drift | Held::Competing | Held::FewPackets => {
-                !self.history.looks.is_empty()
-            }
-            Held::Observing => self.history.has_observed(),
-            _ => false,
-        };
-        if !may_repeat {
+        let net = partition.network().clone();
+        let reasons = [Held::Observing, Held::RatesVary, Held::Drift, Held::Competing, Held::FewPackets];
+        if !steady::is_known(&net) || !reasons.contains(&held) || self.history.looks.len() < MIN_LOOKS {
             return false;
         }
         let phase = MIN_PHASE.max(self.history.base_rtt / 2);
@@ -48,24 +49,19 @@ impl FastForward {
         let Some(mut cycle) = self.cycles.find(partition, now, phase, last, self.budget) else {
             return false;
         };
-        let net = partition.network().clone();
-        let is_known = steady::is_known(&net);
         // A source's times are no whole picoseconds, and the state does not tell the rest.
-        let is_held =
-            |pulse: &Pulse| pulse.repairs || pulse.is_being_made || is_known && steady::may_rise(pulse, &net);
+        let is_held = |pulse: &Pulse| pulse.repairs || pulse.is_being_made || steady::may_rise(pulse, &net);
         let end = partition.first_external().min(last).saturating_sub(self.history.spacing());
         let periods = cycle.periods(net.wire.payload, end);
-        let is_marked = is_known && is_marked(partition, &cycle.counts);
+        let is_marked = is_marked(partition, &cycle.counts);
         if periods == 0 || is_marked || partition.holds_times() || cycle.pulses.iter().any(is_held) {
             return false;
         }
-        // Nothing of a scheme with a state of its own may change: it lives through no jump.
-        cycle.paces.iter_mut().for_each(|pace| pace.is_quiet = is_known);
         let reached = cycle.now + partition.carried();
         let wanted = cycle.period * periods;
         let time = partition.live_through(cycle.now, &mut cycle.paces, wanted, self.tolerance / 4.0);
         let is_exact = time == wanted;
-        if !is_exact || !is_known {
+        if !is_exact {
             self.account.doubt(reached);
         }
         let packets: Vec<u64> = cycle.paces.iter().map(|pace| pace.packets_in(time)).collect();
@@ -164,7 +160,7 @@ impl Cycles {
                 time: period,
                 packets: sent / payload,
                 sent_at: after.sent_at,
-                is_quiet: false,
+                is_quiet: true, // the same number of notifications is part of the state
                 lived: Time::ZERO,
             })
         };

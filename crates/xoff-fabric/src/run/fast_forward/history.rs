@@ -70,11 +70,6 @@ impl History {
         self.spacing
     }
 
-    /// Whether there were as many looks as an observation takes.
-    pub fn has_observed(&self) -> bool {
-        self.looks.len() >= steady::MIN_LOOKS
-    }
-
     /// Whether it is time for another look.
     pub fn is_due(&self, now: Time) -> bool {
         now >= self.next

@@ -6,7 +6,6 @@ use xoff_engine::{Event, Time};
 
 use super::super::partition::Partition;
 use super::jump::is_external;
-use super::steady::is_known;
 use crate::event::{index_of, key as key_of, kind, kind_of};
 use crate::host::nic::NicScheduler;
 use crate::ids::PortId;
@@ -46,12 +45,11 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     }
 
     /// What a pending event does. `None` of those from outside the network, those that are looked at only when they come, since what they
-    /// were for may be past, and timers of reaction points that live through jumps.
+    /// were for may be past, and timers of reaction points, which live through jumps.
     fn describe_event(&self, key: u32, arg: u32, now: Time) -> Option<Described> {
         let is = |number: u64| [number, 0, 0, 0];
         match kind_of(key) {
-            kind::RETRANSMIT_TIMER => None,
-            kind::REACTION_TIMER if is_known(&self.ctx.net) => None,
+            kind::RETRANSMIT_TIMER | kind::REACTION_TIMER => None,
             kind::SWITCH_ARRIVAL | kind::HOST_ARRIVAL | kind::ACK_READY => Some(self.describe(arg, now)),
             kind::LINK_CONTROL_APPLY | kind::LINK_CONTROL_EXPIRY | kind::LINK_CONTROL_PERIOD => {
                 C::describe(&self.links, kind_of(key), index_of(key), arg).map(is)
@@ -62,8 +60,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     }
 
     /// The state at a time on the network's clock, before which all events are handled. Times are from then on. What is here: packets
-    /// on wires and in queues, whose turn is next at ports and at NICs, pauses, credits, pending events, and the variables that reaction points
-    /// tell. Neither what senders state ([`crate::host::forward::Pulse`]), nor what only a scheme knows.
+    /// on wires and in queues, whose turn is next at ports and at NICs, pauses, credits, and pending events. Neither what senders state
+    /// ([`crate::host::forward::Pulse`]), nor what only a scheme knows.
     pub(crate) fn signature_at(&self, now: Time) -> Signature {
         let mut hasher = DefaultHasher::new();
         let mut size = self.hash_wires(now, &mut hasher);
