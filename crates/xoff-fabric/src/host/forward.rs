@@ -18,7 +18,8 @@ use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::observe::detection::Marks;
 
-/// Maximum number of timers of one reaction point in one jump; a jump over more of them ends before.
+/// Timers and packets of a jump that a reaction point lives through, at most. By then it has come to the line rate, where they change
+/// nothing.
 const MAX_TIMERS: u32 = 1_000_000;
 
 /// A connection with a message under way.
@@ -46,6 +47,8 @@ pub(crate) struct Pulse {
     pub is_behind: bool,
     /// Its source has yet to make some of the message, or the NIC to prepare it.
     pub is_being_made: bool,
+    /// When the next packet is there to be sent; [`Time::ZERO`] if all of the message is.
+    pub ready_at: Time,
 }
 
 /// How fast a steady connection sends.
@@ -124,19 +127,11 @@ impl<N: NicScheduler> Hosts<N> {
                 notified: sender.reaction.notified(),
                 repairs,
                 is_being_made: !sender.message.is_ready(),
+                ready_at: if sender.message.is_ready() { Time::ZERO } else { sender.data_ready_at() },
                 is_behind: !sender.message.is_ready() && sender.data_ready_at() <= sender.pacing.last_start(),
             })
         };
         open.into_iter().filter_map(pulse).collect()
-    }
-
-    /// The connection's bytes that are acknowledged; zero of frames that belong to no message.
-    pub fn acknowledged(&self, ctx: &Ctx, flow: FlowId) -> u64 {
-        if flow.index() >= ctx.net.flows.len() {
-            return 0;
-        }
-        let sender = self.senders[ctx.net.connections.of(flow).index()].as_deref();
-        sender.map_or(0, |sender| sender.stream.snd_una)
     }
 
     /// What receivers have yet to acknowledge, and whose turn is next at NICs, with times from `now` on.

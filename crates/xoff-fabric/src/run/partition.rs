@@ -140,6 +140,10 @@ pub(super) trait AnyPartition: Send {
     fn is_slowed(&self) -> bool;
     /// Something keeps such times now.
     fn holds_times(&self) -> bool;
+    /// Detectors tell states of ports apart.
+    fn has_port_states(&self) -> bool;
+    /// Bits that have left a port, of those that were simulated or carried forward.
+    fn bits_sent(&self, port: PortId, now: Time) -> f64;
     /// The network.
     fn network(&self) -> &Arc<Network>;
     /// The connections under way.
@@ -488,6 +492,14 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn is_slowed(&self) -> bool {
         self.hosts.is_slowed()
+    }
+
+    fn has_port_states(&self) -> bool {
+        self.switches.has_port_states()
+    }
+
+    fn bits_sent(&self, port: PortId, now: Time) -> f64 {
+        self.links.ports[port.index()].bits_sent_by(now.saturating_sub(self.ctx.carried))
     }
 
     fn holds_times(&self) -> bool {

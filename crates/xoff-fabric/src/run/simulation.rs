@@ -422,6 +422,11 @@ impl Simulation {
         self.partition(port).port(port)
     }
 
+    /// Bits that have left a port by the end of the run; the part of a frame that has left need not be whole.
+    pub fn bits_sent(&self, port: PortId) -> f64 {
+        self.partition(port).bits_sent(port, self.now)
+    }
+
     /// What the link-level retry of an egress port did; `None` without LLR.
     pub fn retries(&self, port: PortId) -> Option<RetryCounts> {
         self.partition(port).retries(port)

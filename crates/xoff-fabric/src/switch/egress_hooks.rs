@@ -106,6 +106,11 @@ impl EgressHooks {
         self.detectors.get_mut(place)
     }
 
+    /// Whether detectors tell states of ports apart.
+    pub fn has_states(&self) -> bool {
+        self.detectors.first().is_some_and(|detector| detector.state().is_some())
+    }
+
     /// The congestion point of a queue, if it has one.
     #[inline]
     fn point(&mut self, queue: QueueId) -> Option<&mut Point> {

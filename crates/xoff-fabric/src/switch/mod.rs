@@ -249,6 +249,11 @@ impl Switches {
         self.kick(ctx, links, port);
     }
 
+    /// Whether detectors tell states of ports apart.
+    pub fn has_port_states(&self) -> bool {
+        self.hooks.has_states()
+    }
+
     /// The packets that wait for a port in a class, in their order for each input.
     pub fn waiting<C: LinkControl>(
         &self,

@@ -140,6 +140,13 @@ impl Own {
             Own::Fecn(fecn) => fecn.on_dequeue(queue, packet),
         }
     }
+
+    fn is_by_chance(&self, queue: &QueueView) -> bool {
+        match self {
+            Own::Red(red) => red.is_by_chance(queue),
+            Own::Fecn(fecn) => fecn.is_by_chance(queue),
+        }
+    }
 }
 
 /// TCD at an egress queue.
@@ -163,7 +170,7 @@ impl Detector for TcdMarker {
         self.ternary.on_dequeue(queue.now, queue.bytes, || own.on_dequeue(queue, packet))
     }
     fn is_by_chance(&self, queue: &QueueView) -> bool {
-        matches!(&self.own, Own::Red(red) if red.is_by_chance(queue))
+        self.own.is_by_chance(queue)
     }
     fn on_resume(&mut self, queue: &QueueView, _packets: &dyn Fn() -> u64) {
         self.ternary.on_resume(queue.now, queue.bytes);

@@ -45,7 +45,7 @@ pub trait Detector {
     /// A data packet leaves the queue. Returns the mark that the packet earns here; a greater mark that it already has
     /// stays.
     fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark;
-    /// Whether the mark of a packet that leaves the queue now hangs on a random number.
+    /// Whether the mark of a packet that leaves the queue now hangs on a random number, or on how many packets have left before it.
     fn is_by_chance(&self, _queue: &QueueView) -> bool {
         false
     }

@@ -15,8 +15,7 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
     let priorities = net.settings.switch.priorities;
     let paused = |p: PortId| (0..priorities).map(|q| sim.paused(p, q).ps()).sum();
     let utilization = |p: PortId| {
-        let bits = sim.port(p).bits_sent_by(sim.now());
-        if seconds > 0.0 { share(bits / seconds, sim.port(p).rate) } else { 0.0 }
+        if seconds > 0.0 { share(sim.bits_sent(p) / seconds, sim.port(p).rate) } else { 0.0 }
     };
     let columns = Columns::new()
         .names("port", "egress port: node->neighbour", all.clone().map(|p| p.0), &names.ports)

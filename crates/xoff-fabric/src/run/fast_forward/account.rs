@@ -218,6 +218,13 @@ impl Account {
         }
     }
 
+    /// A mark hung on chance, some time after the last look: after an approximate jump it may hit another packet than in the plain run.
+    pub fn drawn(&mut self, recalled: &Tally) {
+        if self.outcome.approximate > 0 || recalled.error > 0.0 {
+            self.doubt(self.until);
+        }
+    }
+
     /// From `at` on, times of single messages may differ by more than the tolerance.
     pub fn doubt(&mut self, at: Time) {
         self.outcome.uncertain_from = Some(self.outcome.uncertain_from.map_or(at, |from| from.min(at)));

@@ -188,6 +188,7 @@ mod tests {
                 repairs: false,
                 is_behind: false,
                 is_being_made: false,
+                ready_at: Time::ZERO,
             };
             Look { at: Time::from_us(i), pulses: vec![pulse] }
         };

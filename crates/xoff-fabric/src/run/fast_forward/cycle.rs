@@ -28,7 +28,7 @@ const MIN_LOOKS: usize = 2 * steady::MIN_LOOKS;
 const MOST_STATES: usize = 1 << 14;
 
 /// Events between two looks at the state, for each thing that it is of: looks take a tenth of a run's time or so.
-const EVENTS_FOR_A_THING: u64 = 8;
+const EVENTS_FOR_A_THING: u64 = 12;
 
 /// Cycles of more events, which take a second or so, are not looked for: nobody could interrupt the run while it goes on for another one.
 const MOST_EVENTS: u64 = 1 << 24;
@@ -37,11 +37,17 @@ impl FastForward {
     /// Jumps over whole cycles, if the network is in one, where connections are not steady for a reason: `held`. Returns whether it did.
     ///
     /// There are none under schemes that learn from ACKs or compute at switches: only the scheme knows all of its state, and how connections
-    /// share links may hang on the rest.
+    /// share links may hang on the rest. Nor are there any if simultaneous events come in the order of scheduling, or if detectors tell states of
+    /// ports apart, by times of their own, and senders hear of them.
     pub(super) fn try_cycle(&mut self, partition: &mut dyn AnyPartition, now: Time, held: Held) -> bool {
         let net = partition.network().clone();
         let reasons = [Held::Observing, Held::RatesVary, Held::Drift, Held::Competing, Held::FewPackets];
-        if !steady::is_known(&net) || !reasons.contains(&held) || self.history.looks.len() < MIN_LOOKS {
+        let hides_state = steady::hides_order(&net) || net.signals.ecn && partition.has_port_states();
+        if !steady::is_known(&net)
+            || hides_state
+            || !reasons.contains(&held)
+            || self.history.looks.len() < MIN_LOOKS
+        {
             return false;
         }
         let phase = MIN_PHASE.max(self.history.base_rtt / 2);
@@ -220,6 +226,7 @@ mod tests {
             repairs: false,
             is_behind: false,
             is_being_made: false,
+            ready_at: Time::ZERO,
         };
         let (connection, time) = (ConnectionId(0), Time::from_us(1));
         let pace = |packets: u64| Pace {

@@ -39,6 +39,8 @@ pub(super) struct History {
     version: [u64; 4],
     /// Nothing but marks that hung on chance ended the looks before.
     by_chance: bool,
+    /// Marks hung on chance between the last two looks.
+    has_drawn: bool,
     /// The counts at about half of the history, and at its beginning or an earlier half.
     counts: [CountsThen; 2],
     /// By connection under way: time carried forward that its whole packets have not used up, in ps.
@@ -59,6 +61,7 @@ impl History {
             next: Time::ZERO,
             version: [0; 4],
             by_chance: false,
+            has_drawn: false,
             counts: [None, None],
             debts: Vec::new(),
             drifts: HashMap::new(),
@@ -83,8 +86,10 @@ impl History {
     /// Looks at the network; returns whether something has changed since the last look.
     pub fn look(&mut self, now: Time, partition: &mut dyn AnyPartition) -> bool {
         let version = partition.version();
+        self.has_drawn = false;
         if version != self.version {
             self.by_chance = version[..3] == self.version[..3];
+            self.has_drawn = version[3] != self.version[3];
             self.version = version;
             self.looks.clear();
             self.counts = [None, None];
@@ -123,6 +128,11 @@ impl History {
     /// Whether nothing but marks that hung on chance keeps the history short.
     pub fn is_by_chance(&self) -> bool {
         self.by_chance
+    }
+
+    /// Whether marks hung on chance between the last two looks.
+    pub fn has_drawn(&self) -> bool {
+        self.has_drawn
     }
 
     /// The run has gone on without looks: what was seen before is past.

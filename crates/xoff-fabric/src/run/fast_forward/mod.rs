@@ -120,6 +120,10 @@ impl FastForward {
         if is_new && !self.account.has_met() && self.history.meet(partition.network()) {
             self.account.met(reached);
         }
+        if self.history.has_drawn() {
+            let recalled = partition.recall().map_or_else(Tally::default, |recall| recall.tally(reached));
+            self.account.drawn(&recalled);
+        }
         let held = match self.try_jump(partition, now) {
             Ok(()) => return,
             Err(held) => held,
@@ -169,14 +173,18 @@ impl FastForward {
         }
         let (now, wanted, repeated) = match self.exact(partition, &mut steady, now, wanted) {
             Exact::Repeats(Repetition { now, period, counts }, time) => (now, time, Some((period, counts))),
+            // An exact pace that does not repeat is that of looks alone, and says nothing of how far it may be extrapolated.
             Exact::GoneOn => return Err(Held::Competing),
+            Exact::Known if !steady.paces.is_empty() => return Err(Held::Competing),
             // Where nothing sends, credits would come at other times, by an error that no pace tells.
-            Exact::Differs if steady.paces.is_empty() && has_updates => return Err(Held::NextEvent),
-            Exact::Differs if approximates => {
+            Exact::Differs | Exact::Known if steady.paces.is_empty() && has_updates => {
+                return Err(Held::NextEvent);
+            }
+            Exact::Differs | Exact::Known if approximates => {
                 steady.is_exact = false;
                 (now, steady.whole_packets(wanted).ok_or(Held::Competing)?, None)
             }
-            Exact::Differs => return Err(Held::Competing),
+            Exact::Differs | Exact::Known => return Err(Held::Competing),
         };
         if wanted < min {
             return Err(Held::NextEvent);
@@ -192,6 +200,10 @@ impl FastForward {
             self.account.doubt(reached);
         }
         let error = steady.error(time);
+        if error > self.tolerance {
+            // Half a packet is more of a jump that a point has cut short.
+            self.account.doubt(reached);
+        }
         let packets = self.history.packets(&steady.paces, time);
         let since = match &repeated {
             Some((period, counts)) if time.0 % period.0 == 0 => {
@@ -219,6 +231,8 @@ enum Exact {
     Differs,
     /// The state did not repeat, and the run has gone on to see that.
     GoneOn,
+    /// The state did not repeat some time ago.
+    Known,
 }
 
 /// A state that did not repeat exactly.
@@ -241,8 +255,11 @@ impl FastForward {
     ) -> Exact {
         let version = partition.version();
         let known = self.inexact.filter(|known| known.version == version);
-        if !steady.is_exact || known.is_some_and(|known| now < known.until) {
+        if !steady.is_exact {
             return Exact::Differs;
+        }
+        if known.is_some_and(|known| now < known.until) {
+            return Exact::Known;
         }
         // The test takes half of the time at most.
         let Some(shortest) = steady.period(partition.network(), wanted / (2 * trial::PERIODS)) else {

@@ -20,34 +20,26 @@ pub(crate) struct Signature {
     pub size: u64,
 }
 
-/// A packet, by the message in place of its number: what the packet does to the nodes that it comes to.
-type Described = [u64; 4];
+/// A packet or an event: what it does to the nodes that it comes to.
+type Described = [u64; 3];
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
+    /// A packet, by its message in place of its number: packets of a connection are in order, and how many are in flight is known from the
+    /// senders.
     fn describe(&self, id: PacketId, now: Time) -> Described {
         let packet = &self.ctx.packets[id];
-        let offset = match packet.kind {
-            Kind::Data | Kind::Ack | Kind::Nack => {
-                packet.seq.wrapping_sub(self.hosts.acknowledged(&self.ctx, packet.flow))
-            }
-            Kind::Pfc => packet.seq,
-            _ => 0,
-        };
         let is = [packet.kind as u8, packet.class, packet.mark as u8, packet.label];
-        let [size, ingress] = [u64::from(packet.size), u64::from(packet.ingress.0)];
-        let age = now.saturating_sub(packet.sent_at).0;
-        [
-            u64::from(packet.flow.0) | u64::from(u32::from_le_bytes(is)) << 32,
-            size | ingress << 32,
-            offset,
-            age,
-        ]
+        let is = u64::from(packet.flow.0) | u64::from(u32::from_le_bytes(is)) << 32;
+        let came = u64::from(packet.size) | u64::from(packet.ingress.0) << 32;
+        // A pause has its quanta in place of a number.
+        let says = if packet.kind == Kind::Pfc { packet.seq } else { now.saturating_sub(packet.sent_at).0 };
+        [is, came, says]
     }
 
     /// What a pending event does. `None` of those from outside the network, those that are looked at only when they come, since what they
     /// were for may be past, and timers of reaction points, which live through jumps.
     fn describe_event(&self, key: u32, arg: u32, now: Time) -> Option<Described> {
-        let is = |number: u64| [number, 0, 0, 0];
+        let is = |number: u64| [number, 0, 0];
         match kind_of(key) {
             kind::RETRANSMIT_TIMER | kind::REACTION_TIMER => None,
             kind::SWITCH_ARRIVAL | kind::HOST_ARRIVAL | kind::ACK_READY => Some(self.describe(arg, now)),
@@ -106,7 +98,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         });
         C::visit_returning(&self.links, |queue, at, credits| {
             let key = key_of(kind::LINK_CONTROL_APPLY, queue.0);
-            events.push((at.saturating_sub(now), key, [credits.into(), 0, 0, 0]));
+            events.push((at.saturating_sub(now), key, [credits.into(), 0, 0]));
         });
         events.sort_unstable();
         events.hash(hasher);

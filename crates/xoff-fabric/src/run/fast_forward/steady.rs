@@ -26,6 +26,7 @@ use crate::host::forward::{Pace, Pulse};
 use crate::ids::{ConnectionId, NodeId, PortId};
 use crate::network::Network;
 use crate::packet::Share;
+use crate::settings::Order;
 
 /// Minimum number of looks in an observation.
 pub(super) const MIN_LOOKS: usize = 8;
@@ -121,7 +122,7 @@ impl Steady {
             return Err(Held::Competing);
         }
         steady.competes = competing.contains(&true);
-        steady.is_exact = inexact.is_empty() && is_known(net);
+        steady.is_exact = inexact.is_empty() && is_known(net) && !hides_order(net);
         Ok(steady)
     }
 
@@ -178,6 +179,11 @@ pub(super) fn may_rise(pulse: &Pulse, net: &Network) -> bool {
 pub(super) fn holds_times(net: &Network) -> bool {
     let refreshes = net.signals.int == IntPath::Ack && net.settings.packets.int_refresh > Time::ZERO;
     refreshes || matches!(net.scheme, AnyScheme::Pcn(_))
+}
+
+/// Whether simultaneous events come in an order that no state tells: that of their scheduling.
+pub(super) fn hides_order(net: &Network) -> bool {
+    net.settings.quirks.order == Order::Scheduled
 }
 
 /// Whether packets that a jump skips may have drawn random numbers: where they choose their way as they go, or where frames have numbers

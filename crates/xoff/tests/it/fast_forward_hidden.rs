@@ -1,0 +1,96 @@
+//! What looks the same at each look at a network, and does not go on in the same way: counters, the lag of a source, cycles that looks miss.
+
+use xoff::{Output, Scenario, Threads, run_on};
+
+use crate::common::{numbers, numbers_or_null, table};
+use crate::fast_forward::FAST;
+
+/// A scenario, plain and fast.
+fn both(text: &str) -> [Output; 2] {
+    ["", FAST].map(|fast| {
+        let text = format!("{text}\n[run]\n{fast}\n");
+        let scenario = Scenario::parse(&text, "hidden.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+        run_on(Threads::UpTo(1), &scenario, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
+    })
+}
+
+fn flow(src: u32, dst: u32, size: &str, more: &str) -> String {
+    format!(
+        "[[traffic]]\npattern = \"flow\"\nsrc = \"host{src}\"\ndst = \"host{dst}\"\nsize = \"{size}\"\n{more}\n"
+    )
+}
+
+/// The times of all messages are those of the plain run, and it vouches for them.
+fn assert_same([plain, fast]: &[Output; 2]) {
+    let times = |output: &Output| numbers_or_null(table(output, "flows"), "fct_ps");
+    assert_eq!(times(plain), times(fast));
+    assert_eq!(fast.manifest["fast_forward"]["uncertain_from_ps"], serde_json::Value::Null);
+    assert_eq!(plain.manifest["sim_time_ps"], fast.manifest["sim_time_ps"]);
+}
+
+/// FECN marks one packet in 10,001. Periods without a mark are all the same, and then one comes that lowers a sender's rate.
+#[test]
+fn a_detector_that_counts_packets_hides_when_it_marks_next() {
+    for flow_control in [r#"{ name = "pfc", xoff = "400KB" }"#, r#"{ name = "credit" }"#] {
+        let text = format!(
+            r#"
+            topology = {{ name = "star", hosts = 5, rate = "100Gbps", delay = "1us" }}
+            scheme = {{ name = "dcqcn", r_ai = "1Mbps", r_hai = "1Mbps", increase_timer = "10ms", byte_counter = "1GB" }}
+            detector = {{ name = "fecn", marking_rate = 10000, threshold = "5KB", victim_mask = "all" }}
+            flow_control = {flow_control}
+            "#
+        );
+        let first = flow(3, 0, "100KB", "") + &flow(4, 0, "100KB", "");
+        let late = "start = \"100us\"";
+        let sims = both(&(text + &first + &flow(1, 0, "30MB", late) + &flow(2, 0, "30MB", late)));
+        assert!(numbers(table(&sims[0], "flows"), "cnps").iter().sum::<u64>() > 0, "somebody is notified");
+        assert_same(&sims);
+    }
+}
+
+/// Twelve packets go in each cycle of credits, 1.04 us long. Looks 1 us apart see eleven more each time, a pace that is none.
+#[test]
+fn a_cycle_that_is_longer_than_looks_are_apart_is_no_pace() {
+    let text = r#"
+        topology = { name = "star", hosts = 3, rate = "310Gbps", delay = "500ns" }
+        scheme = { name = "none" }
+        flow_control = { name = "credit", unit = "packet", credits = 12, undersized = true }
+    "#;
+    let sims = both(&(text.to_string() + &flow(1, 2, "20MB", "")));
+    assert_same(&sims);
+    assert!(sims[1].manifest["fast_forward"]["jumps"].as_u64() > Some(0), "the cycle itself is one");
+}
+
+/// The source of the third message makes packets at a rate at which they fall behind the slots that the others leave, by less than one: for
+/// some time all slots are the same, and then one is left out.
+#[test]
+fn the_lag_of_a_source_within_a_packet_is_part_of_the_state() {
+    let text = r#"
+        topology = { name = "star", hosts = 5, rate = "40Gbps", delay = "330ns" }
+        scheme = { name = "none" }
+        flow_control = { name = "credit" }
+    "#;
+    let made = flow(1, 3, "6MB", "rate = \"9.8Gbps\"");
+    assert_same(&both(&(text.to_string() + &flow(1, 0, "20MB", "") + &flow(2, 0, "20MB", "") + &made)));
+}
+
+/// After an approximate jump, random marks hit other packets than in the plain run: the run does not vouch for what they do.
+#[test]
+fn marks_by_chance_after_an_approximate_jump_are_uncertain() {
+    let text = r#"
+        seed = 1360
+        topology = { name = "star", hosts = 5, rate = "100Gbps", delay = "500ns" }
+        scheme = { name = "dcqcn", r_ai = "40Mbps", r_hai = "10Gbps", increase_timer = "55us" }
+        detector = { name = "red", k_min = "5KB", k_max = "10KB" }
+        flow_control = { name = "pfc", xoff = "50KB" }
+    "#;
+    let late = "start = \"129us\"\nconnection = \"per_pair\"";
+    let [plain, fast] = both(&(text.to_string() + &flow(2, 4, "5046KB", "") + &flow(1, 2, "5031KB", late)));
+    let fcts = [&plain, &fast].map(|output| numbers(table(output, "flows"), "fct_ps"));
+    let starts = numbers(table(&fast, "flows"), "start_ps");
+    let from = fast.manifest["fast_forward"]["uncertain_from_ps"].as_u64().unwrap_or(u64::MAX);
+    for (i, start) in starts.iter().enumerate() {
+        let error = (fcts[1][i] as f64 / fcts[0][i] as f64 - 1.0).abs();
+        assert!(error < 0.01 || start + fcts[1][i] >= from, "message {i}: {error}, uncertain from {from}");
+    }
+}
