@@ -18,7 +18,7 @@ use super::{FastForward, steady};
 use crate::host::forward::{Pace, Pulse};
 use crate::ids::ConnectionId;
 
-/// States are seen at least so long after a packet, so that no window has gone beyond.
+/// States are seen at least so long after a packet: the run has handled some events after it already, and cannot go back.
 const MIN_PHASE: Time = Time::from_us(2);
 
 /// Looks before the first one for a cycle: what is steady was seen to be by then.
@@ -27,10 +27,11 @@ const MIN_LOOKS: usize = 2 * steady::MIN_LOOKS;
 /// States that are remembered at most.
 const MOST_STATES: usize = 1 << 14;
 
-/// Events between two looks at the state, for each thing that it is of: looks take a tenth of a run's time or so.
+/// Events between two looks at the state, for each packet or event in it: looks take a tenth of a run's time or so.
 const EVENTS_FOR_A_THING: u64 = 12;
 
-/// Cycles of more events, which take a second or so, are not looked for: nobody could interrupt the run while it goes on for another one.
+/// Cycles of more events, which take a second or so, are not looked for: while the run goes on for another one, nobody can interrupt it or
+/// see its progress.
 const MOST_EVENTS: u64 = 1 << 24;
 
 impl FastForward {
@@ -52,10 +53,13 @@ impl FastForward {
         }
         let phase = MIN_PHASE.max(self.history.base_rtt / 2);
         let last = self.left(partition.carried());
-        let Some(mut cycle) = self.cycles.find(partition, now, phase, last, self.budget) else {
-            return false;
-        };
-        // A source's times are no whole picoseconds, and the state does not tell the rest.
+        let cycle = self.cycles.find(partition, now, phase, last, self.budget);
+        if std::mem::take(&mut self.cycles.has_gone_on) {
+            // Nobody has looked meanwhile.
+            self.history.forget();
+        }
+        let Some(mut cycle) = cycle else { return false };
+        // A source's times are no whole picoseconds, and the state does not have their fractions.
         let is_held = |pulse: &Pulse| pulse.repairs || pulse.is_being_made || steady::may_rise(pulse, &net);
         let end = partition.first_external().min(last).saturating_sub(self.history.spacing());
         let periods = cycle.periods(net.wire.payload, end);
@@ -73,7 +77,6 @@ impl FastForward {
         let packets: Vec<u64> = cycle.paces.iter().map(|pace| pace.packets_in(time)).collect();
         let since = Some(Since { ago: cycle.period, counts: &cycle.counts, repeats: is_exact });
         partition.jump(&Jump { time, paces: &cycle.paces, packets: &packets, since });
-        self.history.forget();
         self.history.jumped(partition, std::iter::empty());
         self.account.jumped(Span { start: reached, length: time, error: 0.0 }, is_exact);
         true
@@ -103,6 +106,8 @@ pub(super) struct Cycles {
     seen: HashMap<u64, (Time, u64)>,
     /// The number of events before which there is no other look.
     next: u64,
+    /// The run has gone on for a period.
+    has_gone_on: bool,
 }
 
 impl Cycles {
@@ -151,6 +156,7 @@ impl Cycles {
             return None;
         }
         let counts = partition.counts(true);
+        self.has_gone_on = true;
         go_on(partition, then, most)?;
         let pulses = partition.pulses();
         let has_same_events = partition.totals().events - events == events - events_then;
