@@ -28,6 +28,10 @@ use sort::{CountingSort, event};
 /// Stands for the absence of a node.
 const NONE: u32 = u32::MAX;
 
+/// Words of the wheel, which has 32,768 slots: the horizon is 16.8 us, longer than any link's delay and than a full packet's time at
+/// 1 Gbps.
+const WORDS: usize = 512;
+
 /// An event in a slot's list.
 #[derive(Clone, Copy)]
 struct Node {
@@ -45,7 +49,7 @@ pub struct EventQueue {
     /// Sorts the events of the slot that is being opened.
     sort: CountingSort,
     /// The first node of each slot's list, or [`NONE`]: events up to the current slot are in `due`.
-    slots: Slots<u32>,
+    slots: Slots<u32, WORDS>,
     nodes: Vec<Node>,
     /// The first node of the list of free nodes, or [`NONE`].
     free: u32,

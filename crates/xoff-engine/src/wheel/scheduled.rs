@@ -44,6 +44,23 @@ fn order(time: Time, place: u64) -> u128 {
     u128::from(time.0) << 64 | u128::from(place)
 }
 
+/// Words of the wheel, which has 8,192 slots: the horizon is 4.2 us, longer than most links' delays, and its lists leave most of a
+/// nearby cache to the network.
+const WORDS: usize = 128;
+
+/// The slots of the wheel.
+type Wheel = Slots<List, WORDS>;
+
+/// Slots of a bucket, in which events beyond the horizon wait: half of the wheel, so that all events of a bucket find room in the
+/// wheel once the first of them is the next event.
+const BUCKET: u64 = Wheel::SLOTS as u64 / 2;
+
+/// The number of the slot in which a time lies.
+#[inline]
+fn slot_of(time: Time) -> u64 {
+    time.0 >> SLOT_BITS
+}
+
 /// How many events from the first one on are compared with one that is to come before the last one: most lists have fewer. Longer
 /// lists, as large networks have, are sorted when their slot is opened.
 const NEAR: usize = 32;
@@ -105,13 +122,13 @@ impl List {
 pub struct ScheduledQueue {
     /// The events of the current slot and before, in their order.
     due: List,
-    slots: Slots<List>,
+    slots: Wheel,
     nodes: Vec<Node>,
     /// The first node of the list of free nodes, or [`NONE`].
     free: u32,
     /// The nodes of a list that is being sorted, each with its order.
     sorting: Vec<(u128, u32)>,
-    /// Events that lay beyond the horizon when they were pushed, by slot: their nodes.
+    /// Events that lay beyond the horizon when they were pushed, by bucket: their nodes.
     far: BTreeMap<u64, Vec<u32>>,
     /// The slot number of the first event in `far`; `u64::MAX` if there is none.
     far_slot: u64,
@@ -177,7 +194,7 @@ impl ScheduledQueue {
         // Assign field by field: a whole node would go through the stack.
         (node.event.time, node.event.key, node.event.arg) = (time, key, arg);
         (node.place, node.next) = (place, NONE);
-        let slot = time.0 >> SLOT_BITS;
+        let slot = slot_of(time);
         if !self.slots.are_to_hold(slot) {
             return self.join_off_wheel(at, slot);
         }
@@ -197,7 +214,7 @@ impl ScheduledQueue {
     #[inline(never)]
     fn join_off_wheel(&mut self, at: u32, slot: u64) {
         if slot > self.slots.current {
-            self.far.entry(slot).or_default().push(at);
+            self.far.entry(slot / BUCKET).or_default().push(at);
             self.far_slot = self.far_slot.min(slot);
             return;
         }
@@ -264,24 +281,28 @@ impl ScheduledQueue {
         if slot >= NO_SLOT || slot << SLOT_BITS >= limit.0 {
             return false;
         }
-        self.due = self.slots.open(slot);
         if self.far_slot <= slot {
-            self.take_far(slot);
+            self.take_far();
         }
+        self.due = self.slots.open(slot);
         if !self.due.is_sorted {
             self.sort_due();
         }
         true
     }
 
-    /// Moves the events of slots up to `slot` from `far` to `due`, which is then not sorted.
+    /// Moves the first bucket's events, of which one is the next event, from `far` to the wheel, whose slot of that event is about to be
+    /// opened.
     #[cold]
-    fn take_far(&mut self, slot: u64) {
-        while let Some(slots) = self.far.first_entry().filter(|slots| *slots.key() <= slot) {
-            slots.remove().into_iter().for_each(|at| self.due.append(&mut self.nodes, at));
+    #[inline(never)]
+    fn take_far(&mut self) {
+        for at in self.far.pop_first().map_or_else(Vec::new, |(_, nodes)| nodes) {
+            let Node { event, place, .. } = self.nodes[at as usize];
+            self.slots.list_mut(slot_of(event.time)).join(&mut self.nodes, at, order(event.time, place));
         }
-        self.due.is_sorted = false;
-        self.far_slot = self.far.keys().next().copied().unwrap_or(u64::MAX);
+        let next = self.far.first_key_value().into_iter().flat_map(|(_, nodes)| nodes);
+        let slots = next.map(|&at| slot_of(self.nodes[at as usize].event.time));
+        self.far_slot = slots.min().unwrap_or(u64::MAX);
     }
 
     /// Puts the events of `due` in their order.

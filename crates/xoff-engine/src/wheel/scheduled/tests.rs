@@ -18,7 +18,7 @@ fn simultaneous_events_may_keep_the_order_of_scheduling() {
 #[test]
 fn the_order_of_scheduling_holds_within_the_current_slot_and_beyond_the_horizon() {
     // Slots are 0.512 ns wide. All events lie in the slot that begins at 51.2 us; the first two are pushed when that is beyond
-    // the horizon of 16.8 us, the next two when 40 us have passed, and the last one while the slot is being emptied.
+    // the horizon of 4.2 us, the next two when 40 us have passed, and the last one while the slot is being emptied.
     let mut queue = ScheduledQueue::new();
     queue.push(Time(51_200_300), 9, 0);
     queue.push(Time(51_200_100), 8, 0);
@@ -56,6 +56,20 @@ fn the_order_of_scheduling_holds_among_many_events_of_a_slot() {
 }
 
 #[test]
+fn a_limit_before_events_beyond_the_horizon_leaves_room_for_events_before_it() {
+    // The horizon is 4.2 us, and buckets behind it are 2.1 us wide. At time zero, 10 us is beyond it; nothing is before 9 us. What is
+    // pushed then at 1 us and at 9.9 us comes before, the former although the queue has looked ahead.
+    let mut queue = ScheduledQueue::new();
+    queue.push(Time(10_000_000), 3, 0);
+    queue.push(Time(10_100_000), 4, 0);
+    assert_eq!(queue.pop_before(Time(9_000_000)), None);
+    queue.push(Time(1_000_000), 1, 0);
+    queue.push(Time(9_900_000), 2, 0);
+    let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|e| e.key).collect();
+    assert_eq!(order, [1, 2, 3, 4]);
+}
+
+#[test]
 fn an_event_with_a_reserved_place_comes_where_it_would_have_come() {
     // Slots are 0.512 ns wide. Of the events at 5 ns, places for keys 1 and 2 are reserved. Key 2 is pushed first, both before the slot is
     // emptied; then key 5, whose place was reserved at 5 ns behind keys 3 and 4, is pushed while the slot is being emptied.
@@ -84,31 +98,36 @@ fn an_event_with_a_reserved_place_comes_where_it_would_have_come() {
 }
 
 proptest! {
-    /// Compares random pushes, near and far, and random pops with a list that is searched for the earliest event and, among
-    /// simultaneous ones, for the one that was pushed first.
+    /// Compares random pushes, near and far, and random pops, with and without a limit, with a list that is searched for the earliest
+    /// event and, among simultaneous ones, for the one that was pushed first. The earliest event is known up to a slot of 512 ps.
     #[test]
-    fn pops_in_order_of_scheduling(steps in prop::collection::vec((0u8..3, 0u64..3, 0u64..40, 0u32..5), 1..400)) {
+    fn pops_in_order_of_scheduling(steps in prop::collection::vec((0u8..4, 0u64..3, 0u64..40, 0u32..5), 1..400)) {
         let (mut queue, mut model, mut now) = (ScheduledQueue::new(), Vec::new(), 0u64);
-        let pop = |queue: &mut ScheduledQueue, model: &mut Vec<(u64, u32, u32)>| {
-            let popped = queue.pop().map(|e| (e.time.0, e.key, e.arg));
-            let first = (0..model.len()).min_by_key(|&i| (model[i].0, i));
+        let pop = |queue: &mut ScheduledQueue, model: &mut Vec<(u64, u32, u32)>, limit: u64| {
+            let popped = queue.pop_before(Time(limit)).map(|e| (e.time.0, e.key, e.arg));
+            let first = (0..model.len()).min_by_key(|&i| (model[i].0, i)).filter(|&i| model[i].0 < limit);
             (popped, first.map(|i| model.remove(i)))
         };
         for (i, (what, scale, offset, key)) in steps.into_iter().enumerate() {
+            // Offsets of up to 4 ns, 12 us and 4 ms, in steps of 0.1 ns, 0.3 us and 0.1 ms: near slots, the wheel and the first
+            // buckets behind it, buckets far beyond.
+            let time = now + offset * [100, 300_000, 100_000_000][scale as usize];
             if what < 2 {
-                // Offsets of up to 4 ns, 4 us and 4 ms, in steps of 0.1 ns, 0.1 us and 0.1 ms.
-                let time = now + offset * [100, 100_000, 100_000_000][scale as usize];
                 queue.push(Time(time), key, i as u32);
                 model.push((time, key, i as u32));
             } else {
-                let (popped, expected) = pop(&mut queue, &mut model);
+                let limit = if what == 2 { u64::MAX } else { time };
+                let (popped, expected) = pop(&mut queue, &mut model, limit);
                 prop_assert_eq!(popped, expected);
                 now = expected.map_or(now, |e| e.0);
             }
             prop_assert_eq!(queue.all().count(), model.len());
+            let (known, first) = (queue.earliest(), model.iter().map(|event| event.0).min());
+            prop_assert_eq!(known.is_some(), first.is_some());
+            prop_assert!(known.zip(first).is_none_or(|(known, first)| known.0 <= first && first < known.0 + (1 << SLOT_BITS)));
         }
         while !model.is_empty() {
-            let (popped, expected) = pop(&mut queue, &mut model);
+            let (popped, expected) = pop(&mut queue, &mut model, u64::MAX);
             prop_assert_eq!(popped, expected);
         }
         prop_assert_eq!(queue.pop(), None);
@@ -123,7 +142,7 @@ proptest! {
     ) {
         let (mut queue, mut model, mut reserved, mut now) = (ScheduledQueue::new(), Vec::new(), Vec::new(), (0, 0));
         for (i, (what, scale, offset)) in steps.into_iter().enumerate() {
-            let time = now.0 + offset * [100, 100_000, 100_000_000][scale as usize];
+            let time = now.0 + offset * [100, 300_000, 100_000_000][scale as usize];
             match what {
                 0 => {
                     queue.push(Time(time), i as u32, 0);
