@@ -86,8 +86,8 @@ pub(crate) struct Links<C> {
     pub effects: Vec<Effect>,
     /// By port: arbitration among priorities by weights; empty if scheduling has no weights.
     arbiters: Vec<VlArbiter>,
-    /// `None` if switches store and forward.
-    cut_through: Option<CutThrough>,
+    /// When packets count as arrived.
+    cut_through: CutThrough,
     /// Queues that packets carry; `None` unless routing wants them.
     pub carried: Option<Box<CarriedLoads>>,
     /// Number of queues of a port.
@@ -160,7 +160,7 @@ impl<C: LinkControl> Links<C> {
         // Where credits have a queue of their own, the end of a frame may let one of them go.
         let ends = FrameEnds::new::<C>(net, llr.is_some()).filter(|_| credit_queues.is_none());
         let others = llr.is_some()
-            || (cut_through.is_some() && !C::HAS_CREDITS)
+            || (cut_through.is_used() && !C::HAS_CREDITS)
             || !arbiters.is_empty()
             || carried.is_some()
             || net.faults.is_some()

@@ -11,7 +11,7 @@ use super::port::AWAY;
 use crate::ctx::Ctx;
 use crate::ids::PortId;
 use crate::link::arrival_key;
-use crate::packet::{DATA, Frame, MAC_CONTROL, PacketId};
+use crate::packet::{DATA, Frame, PacketId};
 
 impl<C: LinkControl> Links<C> {
     /// Puts a packet on the wire of an idle port.
@@ -70,13 +70,9 @@ impl<C: LinkControl> Links<C> {
         frame: Frame,
         last_bit: Time,
     ) -> Time {
-        let Some(cut_through) = &self.cut_through else { return last_bit };
-        if frame.class == MAC_CONTROL {
-            return last_bit;
-        }
         let port = &self.ports[port_id.index()];
         let next = |at| ctx.net.next_rate(&ctx.packets[id], port_id, at);
-        cut_through.arrival(ctx.now, port, frame.size(), last_bit, next)
+        self.cut_through.arrival(ctx.now, port, frame, last_bit, next)
     }
 
     /// Runs everything that a packet on the wire needs only in some runs: arbiters, cut-through, queues to carry, probes, faults, and
