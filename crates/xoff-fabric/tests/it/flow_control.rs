@@ -8,7 +8,7 @@ use xoff_fabric::link::buffer::{LinkEnds, headroom};
 use xoff_fabric::observe::Full;
 use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::packet::Kind;
-use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Scheduling, Settings, Switch};
+use xoff_fabric::settings::{FlowControl, Forwarding, Host, Packets, Pfc, Scheduling, Settings, Switch};
 use xoff_fabric::{Failure, Recording, Stop};
 
 const FRAME: u64 = 1518;
@@ -48,6 +48,31 @@ fn a_pause_stops_the_peer_after_its_frame() {
     let last_bit = rows.iter().rfind(|row| row.inbound).expect("frames came").time;
     assert_eq!((pause_frame.time, last_bit), (decision, Time(38 * FRAME_PS + 1_000_000)));
     assert!(last_bit - decision <= Time(2 * FRAME_PS + 2_000_000));
+}
+
+#[test]
+fn a_pause_is_read_with_its_last_bit_where_switches_cut_through() {
+    // h0 at one switch and h1 at the next one send to h2 there, so that the second switch pauses the first one. Data go on
+    // after 24 B, but a PAUSE ends at the neighbour: it stops the port there with the last of its 64 B, 64 x 80 ps and 1 us after it
+    // began, not with the 24th, 1.92 ns and 1 us after.
+    let topology = chain(2, &[0, 1, 1], Rate::from_gbps(100), Time::from_us(1));
+    let (to_second, to_first) = (PortId(6), PortId(7)); // link 3
+    let switch = Switch {
+        forwarding: Some(Forwarding::CutThrough),
+        cut_through_after: Bytes(24),
+        ..Switch::default()
+    };
+    let settings = Settings { switch, ..pfc(Pfc { xoff: Some(Bytes(10 * FRAME)), ..Pfc::default() }) };
+    let packets = PacketFilter { ports: vec![to_first], from: Time::ZERO, until: Time::from_us(10) };
+    let recording = Recording { pauses: true, packets: Some(packets), ..Recording::default() };
+    let none = scheme("none", json!({}), Time::ZERO);
+    let flows = vec![endless(0, 2, 0), endless(1, 2, 0)];
+    let mut sim = simulate(topology, settings, none, flows, recording, Some(Time::from_us(10)));
+    sim.run(&mut |_| true).expect("no loss");
+    let pause =
+        sim.records().pauses.iter().find(|p| p.port == to_second).expect("the first switch was paused");
+    let frame = sim.records().packets.rows().iter().find(|row| row.kind == Kind::Pfc).expect("a PAUSE left");
+    assert_eq!(pause.start, frame.time + Time(64 * 80 + 1_000_000));
 }
 
 #[test]
