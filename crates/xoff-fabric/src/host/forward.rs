@@ -43,12 +43,37 @@ pub(crate) struct Pulse {
     pub has_timer: bool,
     /// Packets are sent again, or an earlier message is not wholly acknowledged.
     pub repairs: bool,
-    /// Its source has made more than it has sent.
-    pub is_behind: bool,
-    /// Its source has yet to make some of the message, or the NIC to prepare it.
-    pub is_being_made: bool,
-    /// When the next packet is there to be sent; [`Time::ZERO`] if all of the message is.
-    pub ready_at: Time,
+    /// When the next packet is there to be sent, if the source has yet to make some of the message, or the NIC to prepare it.
+    pub ready_at: Option<Time>,
+}
+
+impl Pulse {
+    /// Its source, which has yet to make some of the message, has made more than it has sent.
+    pub fn is_behind(&self) -> bool {
+        self.ready_at.is_some_and(|at| at <= self.sent_at)
+    }
+}
+
+#[cfg(test)]
+impl Pulse {
+    /// A message at 100 Gbps of which nothing is sent, and `left` bytes are to be.
+    pub fn of(left: u64) -> Pulse {
+        Pulse {
+            connection: ConnectionId(0),
+            flow: FlowId(0),
+            sent: 0,
+            sent_at: Time::ZERO,
+            acked: 0,
+            acked_at: Time::ZERO,
+            left,
+            rate: Rate::from_gbps(100),
+            window: u64::MAX,
+            notified: 0,
+            has_timer: false,
+            repairs: false,
+            ready_at: None,
+        }
+    }
 }
 
 /// How fast a steady connection sends.
@@ -126,9 +151,7 @@ impl<N: NicScheduler> Hosts<N> {
                 has_timer: sender.reaction.next_timer() != Time::NEVER,
                 notified: sender.reaction.notified(),
                 repairs,
-                is_being_made: !sender.message.is_ready(),
-                ready_at: if sender.message.is_ready() { Time::ZERO } else { sender.data_ready_at() },
-                is_behind: !sender.message.is_ready() && sender.data_ready_at() <= sender.pacing.last_start(),
+                ready_at: (!sender.message.is_ready()).then(|| sender.data_ready_at()),
             })
         };
         open.into_iter().filter_map(pulse).collect()

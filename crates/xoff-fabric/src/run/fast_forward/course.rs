@@ -91,7 +91,7 @@ pub(super) fn course(looks: &[Look], i: usize, payload: u64) -> Result<Course, H
         return Err(Held::Completion);
     }
     // A source's backlog comes to an end, and with it the pace.
-    if looks.iter().any(|look| of(look).is_behind) {
+    if looks.iter().any(|look| of(look).is_behind()) {
         return Err(Held::Drift);
     }
     // What is sent again counts as not sent until then, so that an earlier look may have more bytes.
@@ -163,10 +163,7 @@ fn mean(values: impl ExactSizeIterator<Item = u64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use xoff_engine::Rate;
-
     use super::*;
-    use crate::ids::{ConnectionId, FlowId};
 
     /// Sixteen looks, 1 us apart, at a connection with a packet of 1,000 B each 100 ns, and from look 8 on each `late` ps.
     fn looks(late: u64) -> Vec<Look> {
@@ -174,21 +171,11 @@ mod tests {
         let look = |i: u64| {
             let packet = i * 10;
             let pulse = Pulse {
-                connection: ConnectionId(0),
-                flow: FlowId(0),
                 sent: packet * 1_000,
                 sent_at: sent_at(packet),
                 acked: packet * 1_000,
                 acked_at: sent_at(packet) + Time::from_us(1),
-                left: 1_000_000,
-                rate: Rate::from_gbps(80),
-                window: u64::MAX,
-                notified: 0,
-                has_timer: false,
-                repairs: false,
-                is_behind: false,
-                is_being_made: false,
-                ready_at: Time::ZERO,
+                ..Pulse::of(1_000_000)
             };
             Look { at: Time::from_us(i), pulses: vec![pulse] }
         };
@@ -277,7 +264,7 @@ mod tests {
         looks[5..=8].iter_mut().for_each(|look| look.pulses[0].repairs = true);
         assert_eq!(course(&looks, 0, 1_000).map(|_| ()), Err(Held::Repairs));
         assert_eq!(with(|pulse| pulse.left = 0), Held::Completion);
-        assert_eq!(with(|pulse| pulse.is_behind = true), Held::Drift);
+        assert_eq!(with(|pulse| pulse.ready_at = Some(pulse.sent_at)), Held::Drift);
         // Three packets in a half are too few, and so are ACKs of three packets.
         assert_eq!(with(|pulse| pulse.sent = pulse.sent / 25_000 * 1_000), Held::FewPackets);
         assert_eq!(with(|pulse| pulse.acked = pulse.acked / 50_000 * 1_000), Held::FewPackets);

@@ -60,7 +60,8 @@ impl FastForward {
         }
         let Some(mut cycle) = cycle else { return false };
         // A source's times are no whole picoseconds, and the state does not have their fractions.
-        let is_held = |pulse: &Pulse| pulse.repairs || pulse.is_being_made || steady::may_rise(pulse, &net);
+        let is_held =
+            |pulse: &Pulse| pulse.repairs || pulse.ready_at.is_some() || steady::may_rise(pulse, &net);
         let end = partition.first_external().min(last).saturating_sub(self.history.spacing());
         let periods = cycle.periods(net.wire.payload, end);
         let is_marked = is_marked(partition, &cycle.counts);
@@ -212,28 +213,9 @@ impl Cycle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::FlowId;
-    use xoff_engine::Rate;
 
     /// A message with so many bytes left that sends packets of 1,000 B, `packets` of them in a period of 1 us.
     fn cycle(left: &[(u64, u64)]) -> Cycle {
-        let pulse = |left: u64| Pulse {
-            connection: ConnectionId(0),
-            flow: FlowId(0),
-            sent: 0,
-            sent_at: Time::ZERO,
-            acked: 0,
-            acked_at: Time::ZERO,
-            left,
-            rate: Rate::from_gbps(100),
-            window: u64::MAX,
-            notified: 0,
-            has_timer: false,
-            repairs: false,
-            is_behind: false,
-            is_being_made: false,
-            ready_at: Time::ZERO,
-        };
         let (connection, time) = (ConnectionId(0), Time::from_us(1));
         let pace = |packets: u64| Pace {
             connection,
@@ -246,7 +228,7 @@ mod tests {
         Cycle {
             now: Time::from_us(10),
             period: time,
-            pulses: left.iter().map(|(left, _)| pulse(*left)).collect(),
+            pulses: left.iter().map(|(left, _)| Pulse::of(*left)).collect(),
             paces: left.iter().map(|(_, packets)| pace(*packets)).collect(),
             counts: Counts::default(),
         }

@@ -27,8 +27,8 @@ struct Phase {
     window: u64,
     notified: u32,
     repairs: bool,
-    /// By how much its next packet is not there yet, or has been there; 0 if all of the message is.
-    ready_in: i64,
+    /// By how much its next packet is not there yet, or has been there; `None` if all of the message is.
+    ready_in: Option<i64>,
 }
 
 impl State {
@@ -42,7 +42,7 @@ impl State {
             window: pulse.window,
             notified: pulse.notified,
             repairs: pulse.repairs,
-            ready_in: if pulse.is_being_made { pulse.ready_at.0.wrapping_sub(now.0) as i64 } else { 0 },
+            ready_in: pulse.ready_at.map(|at| at.0.wrapping_sub(now.0) as i64),
         };
         let signature = partition.signature(now);
         let state = State {
