@@ -44,6 +44,7 @@ mod roots;
 mod routing;
 mod routing_d_mod_k;
 mod routing_ns3_hpcc;
+mod routing_weighted;
 mod scheduled_order;
 mod shared_credits;
 mod spraying;
