@@ -51,9 +51,20 @@ const WORDS: usize = 128;
 /// The slots of the wheel.
 type Wheel = Slots<List, WORDS>;
 
-/// Slots of a bucket, in which events beyond the horizon wait: half of the wheel, so that all events of a bucket find room in the
-/// wheel once the first of them is the next event.
+/// Slots of a [`Bucket`]: half of the wheel, so that all events of a bucket find room in the wheel once the first of them is the next
+/// event.
 const BUCKET: u64 = Wheel::SLOTS as u64 / 2;
+
+/// Events beyond the horizon.
+struct Bucket {
+    /// The slot number of the first event.
+    first_slot: u64,
+    nodes: Vec<u32>,
+}
+
+impl Bucket {
+    const EMPTY: Bucket = Bucket { first_slot: u64::MAX, nodes: Vec::new() };
+}
 
 /// The number of the slot in which a time lies.
 #[inline]
@@ -128,8 +139,8 @@ pub struct ScheduledQueue {
     free: u32,
     /// The nodes of a list that is being sorted, each with its order.
     sorting: Vec<(u128, u32)>,
-    /// Events that lay beyond the horizon when they were pushed, by bucket: their nodes.
-    far: BTreeMap<u64, Vec<u32>>,
+    /// Events that lay beyond the horizon when they were pushed, by bucket.
+    far: BTreeMap<u64, Bucket>,
     /// The slot number of the first event in `far`; `u64::MAX` if there is none.
     far_slot: u64,
     /// The place of the next event that is scheduled.
@@ -214,7 +225,9 @@ impl ScheduledQueue {
     #[inline(never)]
     fn join_off_wheel(&mut self, at: u32, slot: u64) {
         if slot > self.slots.current {
-            self.far.entry(slot / BUCKET).or_default().push(at);
+            let bucket = self.far.entry(slot / BUCKET).or_insert(Bucket::EMPTY);
+            bucket.first_slot = bucket.first_slot.min(slot);
+            bucket.nodes.push(at);
             self.far_slot = self.far_slot.min(slot);
             return;
         }
@@ -296,13 +309,11 @@ impl ScheduledQueue {
     #[cold]
     #[inline(never)]
     fn take_far(&mut self) {
-        for at in self.far.pop_first().map_or_else(Vec::new, |(_, nodes)| nodes) {
+        for at in self.far.pop_first().map_or_else(Vec::new, |(_, bucket)| bucket.nodes) {
             let Node { event, place, .. } = self.nodes[at as usize];
             self.slots.list_mut(slot_of(event.time)).join(&mut self.nodes, at, order(event.time, place));
         }
-        let next = self.far.first_key_value().into_iter().flat_map(|(_, nodes)| nodes);
-        let slots = next.map(|&at| slot_of(self.nodes[at as usize].event.time));
-        self.far_slot = slots.min().unwrap_or(u64::MAX);
+        self.far_slot = self.far.first_key_value().map_or(u64::MAX, |(_, bucket)| bucket.first_slot);
     }
 
     /// Puts the events of `due` in their order.
@@ -328,7 +339,9 @@ impl ScheduledQueue {
         let next = move |at: &u32| known(self.nodes[*at as usize].next);
         let listed = self.slots.lists().map(|(_, list)| list.first).chain([self.due.first]);
         let listed = listed.flat_map(move |first| successors(known(first), next));
-        listed.chain(self.far.values().flatten().copied()).map(|at| self.nodes[at as usize])
+        listed
+            .chain(self.far.values().flat_map(|bucket| &bucket.nodes).copied())
+            .map(|at| self.nodes[at as usize])
     }
 
     /// Shows each event, in any order.
