@@ -553,49 +553,6 @@ def test_only_a_run_that_kills_its_process_alone_has_failed(tmp_path: Path) -> N
     assert executor.starts == 3
 
 
-def test_a_sweep_has_a_page_of_small_multiples(tmp_path: Path) -> None:
-    tail = GRID + '"packets.mtu" = ["1000B", "1518B"]\n'
-    swept(tail, tmp_path / "out")
-    from xoff.studies.sweep.aggregate import results
-    from xoff.studies.sweep.measures import estimate
-    from xoff.studies.sweep.page import render
-    from xoff.studies.sweep.panels import layout
-
-    found = results(tmp_path / "out")
-    shown = layout(found)
-    assert (shown.x, shown.colour, shown.panels) == ("flow_control.xoff", "scheme.name", ["packets.mtu"])
-    assert [len(case.seeds) for case in found.cases] == [2] * 12
-    # 1, 2 and 3 have the mean 2 and a standard error of 1/sqrt(3); Student's t of 2 degrees of freedom is 4.303.
-    assert estimate([1, 2, 3]).mean == 2
-    assert estimate([1, 2, 3]).half == pytest.approx(4.302653 / 3**0.5)
-    assert estimate([5]).half is None
-    text = render(found)
-    assert "24 runs: 12 combinations of scheme.name, flow_control.xoff and packets.mtu, 2 seeds each" in text
-    for name in ("sweep-slowdown_mean", "sweep-max_queue_bytes"):
-        assert f'id="{name}"' in text
-    assert "Zero in all runs: PAUSE frames" in text
-
-
-def test_a_sample_is_drawn_and_has_a_panel_a_key(tmp_path: Path) -> None:
-    tail = '[sweep]\nsample = 4\nseed = [1, 2]\n"flow_control.xoff" = { from = "20KB", to = "200KB", log = true }'
-    done = swept(tail, tmp_path / "out")
-    assert done.made == 8
-    sizes = {run.settings["flow_control.xoff"] for run in done.runs}
-    assert len(sizes) == 4
-    longer = {run.run for run in plan(scenario(tail.replace("sample = 4", "sample = 6")))}
-    assert {run.run for run in done.runs} < longer
-    from xoff.studies.sweep.aggregate import results
-    from xoff.studies.sweep.page import render
-    from xoff.studies.sweep.panels import layout
-
-    found = results(tmp_path / "out")
-    assert layout(found).scattered
-    assert 'id="sweep-slowdown_mean"' in render(found)
-    index = json.loads((tmp_path / "out" / "sweep.json").read_text("utf-8"))
-    assert index["sampled"] is True
-    assert len(index["points"]) == 8
-
-
 def test_reading_a_file(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text(SMALL + GRID)

@@ -1,7 +1,8 @@
-"""What a sweep came to: paired differences by hand, parts of the traffic, loads, and colours of many settings."""
+"""What a sweep came to: paired differences by hand, parts of the traffic, loads, colours of many settings, and the page."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import pytest
 
 from conftest import SMALL, Command
-from test_sweep import swept
+from test_sweep import GRID, scenario, swept
 from xoff.errors import UserError
 from xoff.report.palette import SERIES
 from xoff.report.plots.style import colour_of, dash_of, symbol_of
+from xoff.studies.sweep import plan
 from xoff.studies.sweep.aggregate import Case, of_cases, results
 from xoff.studies.sweep.measures import estimate
 from xoff.studies.sweep.page import render
@@ -194,3 +196,37 @@ def test_more_than_seven_settings_look_different() -> None:
 )
 def test_quantities_have_units_for_people(value: str, text: str) -> None:
     assert quantity_text(value) == text
+
+
+def test_a_sweep_has_a_page_of_small_multiples(tmp_path: Path) -> None:
+    tail = GRID + '"packets.mtu" = ["1000B", "1518B"]\n'
+    swept(tail, tmp_path / "out")
+    found = results(tmp_path / "out")
+    shown = layout(found)
+    assert (shown.x, shown.colour, shown.panels) == ("flow_control.xoff", "scheme.name", ["packets.mtu"])
+    assert [len(case.seeds) for case in found.cases] == [2] * 12
+    # 1, 2 and 3 have the mean 2 and a standard error of 1/sqrt(3); Student's t of 2 degrees of freedom is 4.303.
+    assert estimate([1, 2, 3]).mean == 2
+    assert estimate([1, 2, 3]).half == pytest.approx(4.302653 / 3**0.5)
+    assert estimate([5]).half is None
+    text = render(found)
+    assert "24 runs: 12 combinations of scheme.name, flow_control.xoff and packets.mtu, 2 seeds each" in text
+    for name in ("sweep-slowdown_mean", "sweep-max_queue_bytes"):
+        assert f'id="{name}"' in text
+    assert "Zero in all runs: PAUSE frames" in text
+
+
+def test_a_sample_is_drawn_and_has_a_panel_a_key(tmp_path: Path) -> None:
+    tail = '[sweep]\nsample = 4\nseed = [1, 2]\n"flow_control.xoff" = { from = "20KB", to = "200KB", log = true }'
+    done = swept(tail, tmp_path / "out")
+    assert done.made == 8
+    sizes = {run.settings["flow_control.xoff"] for run in done.runs}
+    assert len(sizes) == 4
+    longer = {run.run for run in plan(scenario(tail.replace("sample = 4", "sample = 6")))}
+    assert {run.run for run in done.runs} < longer
+    found = results(tmp_path / "out")
+    assert layout(found).scattered
+    assert 'id="sweep-slowdown_mean"' in render(found)
+    index = json.loads((tmp_path / "out" / "sweep.json").read_text("utf-8"))
+    assert index["sampled"] is True
+    assert len(index["points"]) == 8

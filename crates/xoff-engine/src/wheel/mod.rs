@@ -22,14 +22,14 @@ use crate::event::Event;
 use crate::insert::insert_from_end;
 use crate::units::Time;
 
-use slots::{NO_SLOT, SLOT, SLOT_BITS, Slots};
+use slots::{NO_SLOT, SLOT, SLOT_BITS, Slots, slot_of};
 use sort::{CountingSort, event};
 
 /// Stands for the absence of a node.
 const NONE: u32 = u32::MAX;
 
-/// Words of the wheel, which has 32,768 slots: the horizon is 16.8 us, longer than any link's delay and than a full packet's time at
-/// 1 Gbps.
+/// Words of the wheel, which has 32,768 slots: the horizon is 16.8 us, longer than most links' delays and than a full packet's time
+/// at 1 Gbps.
 const WORDS: usize = 512;
 
 /// An event in a slot's list.
@@ -106,7 +106,7 @@ impl EventQueue {
     /// Adds an event. An event whose time is before the last popped event's comes next.
     #[inline]
     pub fn push(&mut self, time: Time, key: u32, arg: u32) {
-        let slot = time.0 >> SLOT_BITS;
+        let slot = slot_of(time);
         if !self.slots.are_to_hold(slot) {
             return self.insert_off_wheel(Event { time, key, arg }, slot);
         }

@@ -11,7 +11,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::iter::successors;
 
-use super::slots::{NO_SLOT, SLOT_BITS, Slots};
+use super::slots::{NO_SLOT, SLOT_BITS, Slots, slot_of};
 use crate::event::Event;
 use crate::units::Time;
 
@@ -64,12 +64,6 @@ struct Bucket {
 
 impl Bucket {
     const EMPTY: Bucket = Bucket { first_slot: u64::MAX, nodes: Vec::new() };
-}
-
-/// The number of the slot in which a time lies.
-#[inline]
-fn slot_of(time: Time) -> u64 {
-    time.0 >> SLOT_BITS
 }
 
 /// How many events from the first one on are compared with one that is to come before the last one: most lists have fewer. Longer

@@ -1,5 +1,7 @@
 //! The slots of a timing wheel: which of them has events, and where each slot's list lies.
 
+use crate::units::Time;
+
 /// A slot's width is 2^9 ps = 0.512 ns, so that in a busy network of hundreds of links a slot holds a few events.
 pub(super) const SLOT_BITS: u32 = 9;
 /// A slot's width in picoseconds.
@@ -8,6 +10,12 @@ pub(super) const SLOT: u64 = 1 << SLOT_BITS;
 const PER_WORD: usize = u64::BITS as usize;
 /// Stands for the absence of a slot: beyond the last slot that 64 bits of picoseconds reach.
 pub(super) const NO_SLOT: u64 = 1 << (64 - SLOT_BITS);
+
+/// The number of the slot in which a time lies.
+#[inline]
+pub(super) fn slot_of(time: Time) -> u64 {
+    time.0 >> SLOT_BITS
+}
 
 /// The slots of a wheel, 64 for each of its `WORDS`. A slot's number is its time divided by its width.
 pub(super) struct Slots<L, const WORDS: usize> {

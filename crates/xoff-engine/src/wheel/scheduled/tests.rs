@@ -58,7 +58,7 @@ fn the_order_of_scheduling_holds_among_many_events_of_a_slot() {
 #[test]
 fn a_limit_before_events_beyond_the_horizon_leaves_room_for_events_before_it() {
     // The horizon is 4.2 us, and buckets behind it are 2.1 us wide. At time zero, 10 us is beyond it; nothing is before 9 us. What is
-    // pushed then at 1 us and at 9.9 us comes before, the former although the queue has looked ahead.
+    // pushed after that at 1 us, on the wheel, and at 9.9 us, in the bucket of 10 us, comes before.
     let mut queue = ScheduledQueue::new();
     queue.push(Time(10_000_000), 3, 0);
     queue.push(Time(10_100_000), 4, 0);
