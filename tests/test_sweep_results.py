@@ -1,4 +1,4 @@
-"""What a sweep came to: paired differences by hand, parts of the traffic, loads, colours of many settings, and the page."""
+"""What a sweep came to: paired differences by hand, parts of the traffic, loads, colours of many settings, its page."""
 
 from __future__ import annotations
 
