@@ -112,6 +112,51 @@ def repeating(number: int, schemes: list[str]) -> Scenario:
     return made
 
 
+def breaking(number: int, schemes: list[str]) -> Scenario:
+    """The random scenario with this number in which something breaks: work of another one, and events."""
+    draw = random.Random(f"breaking {number}")
+    chosen = schemes if draw.random() < 0.4 else ["none", "dcqcn"]
+    made = repeating(number, chosen) if draw.random() < 0.4 else scenario(number, chosen)
+    if draw.random() < 0.5:
+        # Messages that are long enough to be steady between two events.
+        size = f"{draw.randint(10, 150)}MB"
+        made["traffic"] = [
+            {"size": size}
+            | draw.choice([{"pattern": "permutation"}, {"pattern": "permutation"}, {"pattern": "allreduce", "algorithm": "ring"}])
+        ]
+        made.pop("job", None)
+    if draw.random() < 0.7:
+        made["routing"] = {"convergence": draw.choice(["20us", "200us", "1ms"])}
+    made["host"] = made.get("host", {}) | {"retransmit_timeout": draw.choice(["100us", "300us", "1ms"])}
+    made["run"] = {"duration": f"{draw.randint(3, 20)}ms", "expect": "unfinished"}
+    has_trunks, has_pause = made["topology"]["name"] != "star", made["flow_control"]["name"] == "pfc"
+    links = ["random", "random_trunk"] if has_trunks else ["random"]
+    made["event"] = [_event(draw, links, has_pause=has_pause) for _ in range(draw.choice([1, 1, 1, 2, 3]))]
+    return made
+
+
+def _event(draw: random.Random, links: list[str], *, has_pause: bool) -> Scenario:
+    """An event of one of these links or of another thing, once or again and again."""
+    link = {"link": draw.choice(links)}
+    rate = {"rate": draw.choice(["10Gbps", "25Gbps", "50Gbps"])}
+    kinds: list[Scenario] = [
+        {"kind": "link_down"} | link,
+        {"kind": "degrade"} | link | rate,
+        {"kind": "bit_errors", "loss": draw.choice([1e-3, 1e-2])} | link,
+        {"kind": "switch_reboot", "switch": "random"},
+        {"kind": "receiver_stop", "host": "random"},
+        {"kind": "receiver_slow", "host": "random"} | rate,
+        *([{"kind": "pause_storm", "host": "random"}] if has_pause else []),
+    ]
+    event = draw.choice([*kinds[:2], *kinds]) | {"for": f"{draw.choice([50, 300, 2000])}us"}
+    when: list[Scenario] = [
+        {"at": f"{draw.randint(50, 8000)}us"},
+        {"at": f"{draw.randint(50, 3000)}us", "every": f"{draw.randint(3000, 6000)}us"},
+        {"mean_time_between": f"{draw.randint(1000, 5000)}us"},
+    ]
+    return event | draw.choice([when[0], *when])
+
+
 def _job(draw: random.Random, hosts: int) -> Scenario:
     """A training job on some of so many hosts, one rank or two on each."""
     each = draw.choice([1, 2])

@@ -79,7 +79,7 @@ impl Ctx {
     pub fn lose(&mut self, at: (PortId, PortId), id: PacketId, cause: Cause, fault: Option<u32>) {
         self.counters.drops += 1;
         let packet = self.packets[id];
-        self.probes.on_loss(self.now, at, &packet, cause, fault);
+        self.probes.on_loss(self.simulated(), at, &packet, cause, fault);
         self.packets.remove(id);
     }
 

@@ -91,7 +91,7 @@ impl Epochs {
         let Convergence::After(delay) = convergence else { return Ok(Epochs::default()) };
         let mut known: BTreeMap<Vec<u32>, Detour> = BTreeMap::new();
         let mut epochs = Vec::new();
-        for change in plan.changes() {
+        for change in plan.link_changes() {
             let dead = plan.dead(change);
             let (routes, next_hops) = match known.get(&dead) {
                 Some(detour) => detour.clone(),
@@ -106,6 +106,16 @@ impl Epochs {
     pub fn at(&self, at: Time) -> Option<&Epoch> {
         let after = self.0.partition_point(|epoch| epoch.from <= at);
         self.0.get(after.checked_sub(1)?)
+    }
+
+    /// When they begin.
+    pub fn begins(&self) -> impl Iterator<Item = Time> {
+        self.0.iter().map(|epoch| epoch.from)
+    }
+
+    /// The routes of a connection in them, where it has another one than at the beginning.
+    pub fn routes(&self, connection: ConnectionId) -> impl Iterator<Item = &Route> {
+        self.0.iter().filter_map(move |epoch| epoch.routes.get(&connection))
     }
 
     /// When the last epoch begins.

@@ -75,6 +75,11 @@ pub enum Broken {
 }
 
 impl Broken {
+    /// Whether it takes random numbers or keeps times of its own, unlike a link that is down or slower.
+    fn is_restless(&self) -> bool {
+        matches!(self, Broken::Frames { .. } | Broken::PauseStorm { .. } | Broken::Receiver { .. })
+    }
+
     /// Its name in scenarios and tables.
     pub fn name(&self) -> &'static str {
         match self {

@@ -59,6 +59,12 @@ pub struct FaultPlan {
     steps: Vec<Step>,
     /// What routing knows of links that are down.
     epochs: Epochs,
+    /// When anything breaks, is whole again, or becomes known to routing, in order.
+    changes: Vec<Time>,
+    /// When something is broken that takes random numbers or keeps times of its own: frames are lost, a NIC babbles, a receiver stops or is slow.
+    restless: Outages,
+    /// What breaks may spoil a frame that began on a wire so long before: the most time from a frame's first bit to its arrival.
+    foresight: Time,
 }
 
 impl FaultPlan {
@@ -71,6 +77,9 @@ impl FaultPlan {
             (BTreeMap::<u32, Vec<(Time, Time, Rate)>>::new(), BTreeMap::<NodeId, Vec<u32>>::new());
         for (number, fault) in (0u32..).zip(&faults) {
             let outage = Outage { from: fault.from, until: fault.until, fault: number };
+            if fault.what.is_restless() {
+                plan.restless.add(outage);
+            }
             match fault.what {
                 Broken::Link(link) => plan.down[link as usize].add(outage),
                 Broken::Switch(node) => {
@@ -114,7 +123,50 @@ impl FaultPlan {
         plan.steps.retain(|step| step.at < Time::NEVER);
         // Stable: a node's acts of one time come in the order in which they were made.
         plan.steps.sort_by_key(|step| (step.at, step.node));
+        plan.note_changes();
         plan
+    }
+
+    /// Takes note of the times from which on the network is another one.
+    fn note_changes(&mut self) {
+        let bounds = self.faults.iter().flat_map(|fault| [fault.from, fault.until]);
+        let mut times: Vec<Time> = bounds.chain(self.epochs.begins()).collect();
+        times.retain(|time| *time < Time::NEVER);
+        times.sort_unstable();
+        times.dedup();
+        self.changes = times;
+    }
+
+    /// The number of changes before a time or at it: of what is broken, and of what routing knows of it.
+    pub(crate) fn changes_until(&self, at: Time) -> usize {
+        self.changes.partition_point(|change| *change <= at)
+    }
+
+    /// When the latest of these changes was; zero if there was none.
+    pub(crate) fn unchanged_since(&self, at: Time) -> Time {
+        self.changes_until(at).checked_sub(1).map_or(Time::ZERO, |last| self.changes[last])
+    }
+
+    /// Whether nothing changes from a time to another one, both included, and nothing is broken that takes random numbers or keeps times
+    /// of its own.
+    pub(crate) fn is_calm(&self, from: Time, until: Time) -> bool {
+        let before = self.changes.partition_point(|change| *change < from);
+        before == self.changes_until(until) && !self.is_restless(from)
+    }
+
+    /// When the next change after a time comes; [`Time::NEVER`] if none does.
+    pub(crate) fn next_change(&self, after: Time) -> Time {
+        self.changes.get(self.changes_until(after)).copied().unwrap_or(Time::NEVER)
+    }
+
+    /// From when on frames may begin on a wire that the next change after a time spoils.
+    pub(crate) fn next_effect(&self, after: Time) -> Time {
+        self.next_change(after).saturating_sub(self.foresight)
+    }
+
+    /// Whether something is broken at a time that takes random numbers, or keeps times of its own.
+    pub(crate) fn is_restless(&self, at: Time) -> bool {
+        self.restless.between(at, at).is_some()
     }
 
     /// Lets a link have a rate from one time to another, several times, and makes the steps of its two ports.
@@ -180,9 +232,20 @@ impl FaultPlan {
         self.steps.append(&mut steps);
     }
 
+    /// Lets frames of up to `bytes` begin on the wires.
+    pub(crate) fn foresee(&mut self, topology: &Topology, bytes: u64) {
+        let changed = self.slow.values().flatten().filter_map(|(_, rate)| *rate);
+        let lowest = changed.min();
+        let on_wire = |port| {
+            lowered(topology.rate(port), lowest).serialization(bytes).saturating_add(topology.delay(port))
+        };
+        self.foresight = topology.port_ids().map(on_wire).max().unwrap_or(Time::ZERO);
+    }
+
     /// Lets routing know of links that are down.
     pub(crate) fn set_epochs(&mut self, epochs: Epochs) {
         self.epochs = epochs;
+        self.note_changes();
     }
 
     /// Whether routing learns of links that go down.
@@ -219,7 +282,7 @@ impl FaultPlan {
     }
 
     /// When links go down or come up.
-    pub(super) fn changes(&self) -> Vec<Time> {
+    pub(super) fn link_changes(&self) -> Vec<Time> {
         let spans = self.down.iter().flat_map(Outages::iter).flat_map(|outage| [outage.from, outage.until]);
         let mut times: Vec<Time> = spans.filter(|time| *time < Time::NEVER).collect();
         times.sort_unstable();
@@ -247,6 +310,11 @@ impl FaultPlan {
     /// The route of a connection at a time; `None` for the route that it began with.
     pub(crate) fn route(&self, connection: ConnectionId, at: Time) -> Option<&Route> {
         self.epochs.at(at)?.routes.get(&connection)
+    }
+
+    /// The routes of a connection other than the one that it began with.
+    pub(crate) fn detours(&self, connection: ConnectionId) -> impl Iterator<Item = &Route> {
+        self.epochs.routes(connection)
     }
 
     /// The next hops of all switches at a time; `None` for those that the run began with.

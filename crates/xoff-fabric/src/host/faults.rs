@@ -141,11 +141,11 @@ impl<N: NicScheduler> Hosts<N> {
             return;
         };
         let Broken::PauseStorm { port, priorities } = fault.what else { return };
-        if ctx.now >= fault.until {
+        if ctx.simulated() >= fault.until {
             return self.send_pfc(ctx, links, port, priorities, 0);
         }
         self.send_pfc(ctx, links, port, priorities, QUANTA);
-        let next = (ctx.now + Self::half_pause(ctx, port)).min(fault.until);
+        let next = (ctx.now + Self::half_pause(ctx, port)).min(ctx.on_network_clock(fault.until));
         ctx.schedule(links.ports[port.index()].node, next, key(kind::FLOW_STOP, index), REPEAT);
     }
 

@@ -112,9 +112,9 @@ impl<N: NicScheduler> Hosts<N> {
         self.slows
     }
 
-    /// Receivers keep such times now: they are to notify their senders at some time.
+    /// Receivers keep such times now: they are to notify their senders at some time, or take what their NICs have held.
     pub fn holds_times(&self) -> bool {
-        self.receivers.iter().flatten().any(|receiver| receiver.has_timer())
+        self.holds || self.receivers.iter().flatten().any(|receiver| receiver.has_timer())
     }
 
     /// The connections with a message under way that is simulated. Only those are looked at: there may be a million others.

@@ -39,7 +39,7 @@ impl<C: LinkControl> Links<C> {
         if packet.flow == NO_FLOW || packet.position & BY_HOP != 0 || !ctx.net.is_host(port.node) {
             return arrival;
         }
-        let route = ctx.net.route_at(packet.flow, ctx.now);
+        let route = ctx.net.route_at(packet.flow, ctx.simulated());
         let first = if matches!(frame.kind, Kind::Data | Kind::Rts) { route.data } else { route.ack };
         ctx.packets[id].position = first + 1;
         if !C::HAS_CREDITS {
@@ -77,7 +77,7 @@ impl<C: LinkControl> Links<C> {
         let plan = ctx.net.faults.as_deref()?;
         let port = &self.ports[port_id.index()];
         let arrival = port.busy_until - port.gap + port.delay;
-        plan.outage(port_id.link(), ctx.now, arrival).map(|outage| outage.fault)
+        plan.outage(port_id.link(), ctx.simulated(), arrival + ctx.carried).map(|outage| outage.fault)
     }
 
     /// Draws whether errors on the link of a port spoil what has just begun on its wire; `share` gives the probability.
@@ -96,7 +96,7 @@ impl<C: LinkControl> Links<C> {
         if net.settings.link.errors().is_some_and(&mut is_hit) {
             return Some((Cause::BitErrors, None));
         }
-        let mut of_events = net.faults.iter().flat_map(|plan| plan.losses(port_id.link(), ctx.now));
+        let mut of_events = net.faults.iter().flat_map(|plan| plan.losses(port_id.link(), ctx.simulated()));
         let hit = of_events.find(|&(_, errors)| is_hit(errors));
         hit.map(|(fault, _)| (Cause::BitErrors, Some(fault)))
     }

@@ -71,7 +71,7 @@ impl<C: LinkControl> Links<C> {
         last_bit: Time,
     ) -> Time {
         let port = &self.ports[port_id.index()];
-        let next = |at| ctx.net.next_rate(&ctx.packets[id], port_id, at);
+        let next = |at| ctx.net.next_rate(&ctx.packets[id], port_id, at + ctx.carried);
         self.cut_through.arrival(ctx.now, port, frame, last_bit, next)
     }
 

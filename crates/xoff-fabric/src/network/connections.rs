@@ -10,7 +10,7 @@ use super::Flow;
 use crate::ids::{ConnectionId, FlowId, NodeId};
 
 /// The places of a connection's paths in [`super::Paths::ports`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// Place of the data path's first egress port, which is the sender's.
     pub data: u32,

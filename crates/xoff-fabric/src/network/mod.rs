@@ -128,20 +128,69 @@ impl Network {
 
     /// The egress ports of a flow's data path at a time, if its packets have paths.
     pub fn data_path_at(&self, flow: FlowId, at: Time) -> &[PortId] {
-        let route = self.route_at(flow, at);
+        self.data_ports(self.route_at(flow, at))
+    }
+
+    /// The egress ports of a flow's ACK path at a time, if its packets have paths.
+    pub(crate) fn ack_path_at(&self, flow: FlowId, at: Time) -> &[PortId] {
+        self.ack_ports(self.route_at(flow, at))
+    }
+
+    /// The number of times up to `at` at which something broke, was whole again, or became known to routing.
+    pub(crate) fn changes_until(&self, at: Time) -> usize {
+        self.faults.as_ref().map_or(0, |plan| plan.changes_until(at))
+    }
+
+    /// When the latest of these changes was; zero if there was none.
+    pub(crate) fn unchanged_since(&self, at: Time) -> Time {
+        self.faults.as_ref().map_or(Time::ZERO, |plan| plan.unchanged_since(at))
+    }
+
+    /// When the next such change after a time comes; [`Time::NEVER`] if none does.
+    pub(crate) fn next_change(&self, after: Time) -> Time {
+        self.faults.as_ref().map_or(Time::NEVER, |plan| plan.next_change(after))
+    }
+
+    /// From when on frames may begin on a wire that the next such change after a time spoils.
+    pub(crate) fn next_effect(&self, after: Time) -> Time {
+        self.faults.as_ref().map_or(Time::NEVER, |plan| plan.next_effect(after))
+    }
+
+    /// Whether nothing changes from a time to another one, both included, and nothing is broken that takes random numbers or keeps times
+    /// of its own.
+    pub(crate) fn is_calm(&self, from: Time, until: Time) -> bool {
+        self.faults.as_ref().is_none_or(|plan| plan.is_calm(from, until))
+    }
+
+    /// Whether something is broken at a time that takes random numbers, or keeps times of its own.
+    pub(crate) fn is_restless(&self, at: Time) -> bool {
+        self.faults.as_ref().is_some_and(|plan| plan.is_restless(at))
+    }
+
+    /// All routes that a connection has in a run.
+    pub(crate) fn routes_of(&self, connection: ConnectionId) -> impl Iterator<Item = &Route> {
+        let detours = self.faults.iter().flat_map(move |plan| plan.detours(connection));
+        std::iter::once(&self.paths.routes[connection.index()]).chain(detours)
+    }
+
+    /// The egress ports of a route's data path.
+    pub(crate) fn data_ports(&self, route: &Route) -> &[PortId] {
         &self.paths.ports[route.data as usize..][..route.links as usize]
+    }
+
+    /// The egress ports of a route's ACK path.
+    pub(crate) fn ack_ports(&self, route: &Route) -> &[PortId] {
+        &self.paths.ports[route.ack as usize..][..route.ack_links as usize]
     }
 
     /// The egress ports of a flow's data path, first to last; while all links are up.
     pub fn data_path(&self, flow: FlowId) -> &[PortId] {
-        let route = self.route(flow);
-        &self.paths.ports[route.data as usize..][..route.links as usize]
+        self.data_ports(self.route(flow))
     }
 
     /// The egress ports of a flow's ACK path, first to last.
     pub fn ack_path(&self, flow: FlowId) -> &[PortId] {
-        let route = self.route(flow);
-        &self.paths.ports[route.ack as usize..][..route.ack_links as usize]
+        self.ack_ports(self.route(flow))
     }
 
     /// Whether the run may end without a flow.

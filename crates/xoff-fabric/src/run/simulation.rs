@@ -16,6 +16,7 @@ use super::patience::{patience, settled_at};
 use super::side_by_side::side_by_side;
 use super::threads::{alone, in_turn, together};
 use super::windows::{Bounds, End, Windows};
+use crate::host::recall::Recall;
 use crate::ids::{FlowId, PortId, QueueId};
 use crate::link::buffer::IngressQueue;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
@@ -200,7 +201,11 @@ impl Simulation {
     pub(super) fn standstill(&self, windows: &Windows) -> Option<Stop> {
         let deadlock = || !self.deadlock().is_empty();
         let Some(patience) = patience(self.network()) else { return deadlock().then_some(Stop::Deadlock) };
-        let busy = self.partitions.iter().any(|partition| partition.totals().busy);
+        // The payload of a recalled message arrives all at once.
+        let is_recalling = |recall: &Recall| recall.is_recalling();
+        let mut all = self.partitions.iter();
+        let busy =
+            all.any(|partition| partition.totals().busy || partition.recall().is_some_and(is_recalling));
         let waits = windows.silent_for() < patience
             || windows.now().is_none_or(|now| now < settled_at(self.network()).saturating_add(patience));
         match waits || busy {

@@ -232,6 +232,11 @@ impl Windows {
         self.now = None;
     }
 
+    /// Time was carried forward since the last window: it was no time in which nothing arrived.
+    pub fn carry_forward(&mut self, time: Time) {
+        self.limit = self.limit.saturating_add(time);
+    }
+
     /// The time of the run's end; `None` for the time of the last event.
     pub fn now(&self) -> Option<Time> {
         self.now

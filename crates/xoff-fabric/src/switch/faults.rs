@@ -40,7 +40,8 @@ impl Switches {
         if links.ports[egress.index()].is_dead() {
             let plan = ctx.net.faults.as_deref()?;
             // A packet that comes with the end of the outage finds the link down, too.
-            let outage = plan.outage(egress.link(), ctx.now.saturating_sub(Time(1)), ctx.now);
+            let now = ctx.simulated();
+            let outage = plan.outage(egress.link(), now.saturating_sub(Time(1)), now);
             return Some((Cause::LinkDown, outage.map(|outage| outage.fault)));
         }
         let drops = class >= DATA && self.drops_storm(links.queue_id(egress, class));

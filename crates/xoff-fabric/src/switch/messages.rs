@@ -34,10 +34,10 @@ impl Switches {
             let out = self.next_hop(ctx, links, node, id);
             return self.enqueue_own(ctx, links, out, id, frame);
         }
-        let path = net.data_path_at(flow, ctx.now);
+        let path = net.data_path_at(flow, ctx.simulated());
         let Some(hop) = path.iter().position(|&p| p == egress) else { return };
         // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.
-        let position = net.route_at(flow, ctx.now).back + (path.len() - hop) as u32;
+        let position = net.route_at(flow, ctx.simulated()).back + (path.len() - hop) as u32;
         packet.position = position + 1;
         ctx.probes.on_control_frame(ctx.now, egress, Kind::Cnm);
         let id = ctx.packets.insert(packet);

@@ -72,6 +72,7 @@ impl Switches {
     }
 
     fn choose_egress<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, node: NodeId, id: PacketId) -> PortId {
+        let simulated = ctx.simulated();
         let packet = &mut ctx.packets[id];
         let Some(end) = packet.destination() else { return packet.ingress };
         let Some(hops) = &ctx.net.paths.next_hops else {
@@ -81,7 +82,7 @@ impl Switches {
         if packet.kind == Kind::Data && hops.detours().is_some() {
             return self.next_on_course(ctx, links, node, id, end);
         }
-        let now = ctx.net.faults.as_ref().and_then(|plan| plan.next_hops(ctx.now));
+        let now = ctx.net.faults.as_ref().and_then(|plan| plan.next_hops(simulated));
         let candidates = match now.unwrap_or(hops).towards(node, end) {
             Ok(last) => return last,
             // Where links that are down leave no way, the old one leads to one of them.

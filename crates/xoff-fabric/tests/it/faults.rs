@@ -51,7 +51,7 @@ pub fn run(net: Network, duration: Option<Time>) -> (Simulation, Stop) {
 }
 
 /// h0 - s0 - s1 - h1: links 0 and 1 lead to the hosts, link 2 between the switches.
-fn line() -> Topology {
+pub fn line() -> Topology {
     chain(2, &[0, 1], RATE, DELAY)
 }
 
@@ -118,7 +118,7 @@ fn a_host_keeps_what_it_has_to_send_while_its_link_is_down() {
 }
 
 /// h0 - l0, l1 - h1, and two spines between the leaves: links 0, 1, then l0 - a, l0 - b, l1 - a, l1 - b.
-fn two_spines() -> Topology {
+pub fn two_spines() -> Topology {
     let node = |name: &str, kind| Node { name: name.into(), kind, tier: 0 };
     let (host, switch) = (NodeKind::Host, NodeKind::Switch);
     let nodes = vec![
@@ -142,7 +142,7 @@ fn two_spines() -> Topology {
 }
 
 /// The link of the flow's path from its first switch.
-fn first_trunk(flows: &[Flow]) -> u32 {
+pub fn first_trunk(flows: &[Flow]) -> u32 {
     let net = network(two_spines(), round(), flows.to_vec(), vec![], Convergence::None);
     net.data_path(FlowId(0))[1].link() as u32
 }

@@ -21,6 +21,7 @@ mod dragonfly;
 mod episodes;
 mod expresspass;
 mod fast_forward;
+mod fast_forward_faults;
 mod faults;
 mod flow_control;
 mod flow_count;

@@ -76,11 +76,9 @@ fn others(c: &mut Checker<'_>, s: &Scenario) {
     }
     let (place, what) =
         if s.event.is_empty() { ("switch.watchdog", "a watchdog") } else { ("event", "an [[event]]") };
-    if s.run.fast_forward.is_some() {
-        let message = format!(
-            "`fast_forward` in [run] stands beside {what}, over which no time can be carried forward"
-        );
-        c.add("run.fast_forward", message, format!("expected no `fast_forward`, or not {what}"));
+    if s.run.fast_forward.is_some() && s.switch.watchdog.is_some() {
+        let message = "`fast_forward` in [run] stands beside `watchdog` in [switch], over whose times no time can be carried forward";
+        c.add("run.fast_forward", message, "expected no `fast_forward`, or no `watchdog`");
     }
     if s.quirks.nic == NicTimer::Ns3 {
         let message = format!("`nic` in [quirks] is \"ns3\", whose NIC knows nothing of {what}");

@@ -83,7 +83,7 @@ pub(super) struct Components {
     sets: UnionFind<u32>,
     /// By connection: its component's, if the connection stands for it.
     of: Vec<Component>,
-    /// By connection: its ports are known to be its component's.
+    /// By connection: the ports of its route are known to be its component's.
     joined: Vec<bool>,
     reach: Reach,
     /// By port, then by node, and one place for the network: a connection that has come there.
@@ -131,15 +131,20 @@ impl Components {
         self.sets.equiv(a.0, b.0)
     }
 
-    /// A message of a connection starts: whatever has passed its ports before is of its component.
-    pub fn join(&mut self, net: &Network, connection: ConnectionId) {
+    /// Routing has changed: connections come to other ports with their next messages.
+    pub fn forget_ports(&mut self) {
+        self.joined.fill(false);
+    }
+
+    /// A message of a connection starts at time `at`: whatever has passed its ports before is of its component.
+    pub fn join(&mut self, net: &Network, connection: ConnectionId, at: Time) {
         if std::mem::replace(&mut self.joined[connection.index()], true) {
             return;
         }
         let flow = net.connections.first_message(connection);
         let ports = net.topology.ports() as usize;
         let whole = ports + net.topology.nodes.len();
-        for &port in net.data_path(flow).iter().chain(net.ack_path(flow)) {
+        for &port in net.data_path_at(flow, at).iter().chain(net.ack_path_at(flow, at)) {
             let place = match self.reach {
                 Reach::Port => port.index(),
                 Reach::Switch if net.is_host(net.topology.node_of(port)) => port.index(),

@@ -149,13 +149,14 @@ impl Episodes {
     }
 
     /// No message is under way, and one is about to start `now`: a new episode begins, if the last one is over everywhere. It is recalled if
-    /// it is known in the state of the network, and if the messages that connections have `left`, of these sizes in turn, begin with its. If a
-    /// `look` at the network, which counts recalled episodes that are over and has the records since an earlier place, says nothing, it is
+    /// it is known in the state of the network, if it is over before `until`, and if the messages that connections have `left`, of these sizes in
+    /// turn, begin with its. If a `look` at the network, which counts recalled episodes that are over and has the records since an earlier place, says nothing, it is
     /// neither learned nor recalled.
     pub fn begin<'a>(
         &mut self,
         like: Like,
         now: Time,
+        until: Time,
         look: impl FnOnce(Vec<Over>, Option<usize>) -> Option<Look>,
         left: impl Fn(ConnectionId) -> &'a [u64],
     ) -> Option<Deviation> {
@@ -172,7 +173,7 @@ impl Episodes {
         let look = look(self.take_over(), from);
         let deviation = self.learn(look.as_ref());
         if !self.is_off {
-            let known = look.as_ref().and_then(|look| self.find(like, now, look, left));
+            let known = look.as_ref().and_then(|look| self.find(like, now, until, look, left));
             let is_stale = |&place: &usize| self.known[place].recalled >= self.known[place].patience;
             let again = known.filter(is_stale);
             self.course = Course { parts: Vec::new(), look, after: self.ended, again };
@@ -182,11 +183,12 @@ impl Episodes {
     }
 
     /// The place of the known episode that begins like this with a message like this one `now`, if there is only one, and if it was the
-    /// same often enough.
+    /// same often enough and is over before `until`.
     fn find<'a>(
         &self,
         like: Like,
         now: Time,
+        until: Time,
         look: &Look,
         left: impl Fn(ConnectionId) -> &'a [u64],
     ) -> Option<usize> {
@@ -196,8 +198,9 @@ impl Episodes {
         let mut places = (0..self.known.len()).filter(|&place| begins(&self.known[place]));
         let (Some(place), None) = (places.next(), places.next()) else { return None };
         let known = &self.known[place];
-        let is_whole = known.same >= SAME && known.begin(like, now)? >= self.ended && known.fits(left);
-        is_whole.then_some(place)
+        let begin = known.begin(like, now)?;
+        let is_in_time = begin >= self.ended && begin + known.length < until;
+        (known.same >= SAME && is_in_time && known.fits(left)).then_some(place)
     }
 
     /// Recalls the episode at a place, of which a message like this one starts `now`.
@@ -250,6 +253,13 @@ impl Episodes {
     pub fn stop(&mut self, now: Time) {
         self.close(now);
         *self = Episodes { is_off: true, over: std::mem::take(&mut self.over), ..Episodes::default() };
+    }
+
+    /// The network has changed: nothing that is known may come again. Recalled episodes were over before.
+    pub fn forget(&mut self) {
+        self.close(self.ended);
+        self.known.clear();
+        self.course = Course::default();
     }
 
     /// The run ends `now`.

@@ -21,7 +21,7 @@ const SENT: u32 = 2;
 
 /// What happened on a message's path so far.
 fn troubles(ctx: &Ctx, flow: FlowId) -> Troubles {
-    let (totals, path) = (&ctx.probes.records.totals, ctx.net.data_path(flow));
+    let (totals, path) = (&ctx.probes.records.totals, ctx.net.data_path_at(flow, ctx.simulated()));
     let marks = |port: &PortId| {
         let marks = &totals.marks[port.index()];
         marks.ce + marks.ue + totals.chances[port.index()]
@@ -137,7 +137,7 @@ impl<N: NicScheduler> Hosts<N> {
             let share =
                 |all: u64| (u128::from(lasted.0) * u128::from(all) / u128::from(sent.0.max(1))) as u64;
             let acked = share(size) / net.wire.payload * net.wire.payload;
-            recall.send_part(&net, flow, acked);
+            recall.send(&net, flow, start, acked);
             let ended = Ended { start, paused: Time(share(paused.0)) };
             let outcome = outcome(ctx, &ended, lasted, false, acked);
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);

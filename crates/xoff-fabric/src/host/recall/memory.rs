@@ -91,6 +91,16 @@ impl Memory {
         Memory { quota: tolerance / SHARE, known: HashMap::new() }
     }
 
+    /// What is known is past: the network has changed.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// How long messages like this one took until their last ACK; zero if none is known.
+    pub fn lasts(&self, like: Like) -> Time {
+        self.known.get(&like).map_or(Time::ZERO, |known| known.last.sent)
+    }
+
     /// By how much messages that agree may differ.
     pub fn quota(&self) -> f64 {
         self.quota

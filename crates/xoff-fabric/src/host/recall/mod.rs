@@ -157,9 +157,13 @@ pub(crate) struct Recall {
     started: Vec<u32>,
     /// By message under way that is recalled.
     now: HashMap<FlowId, Recalled>,
-    /// By connection: what its recalled messages sent.
-    sent: Vec<Sent>,
+    /// What recalled messages sent: by their connection, and since when its route was the same as when they started.
+    sent: HashMap<(ConnectionId, Time), Sent>,
     tally: Tally,
+    /// The network is as it was then, as far as is known.
+    unchanged_since: Time,
+    /// Nodes are at times that are no further apart: the shortest delay of a link.
+    window: Time,
 }
 
 impl Recall {
@@ -181,8 +185,10 @@ impl Recall {
             sizes: sizes(net, connections),
             started: vec![0; connections],
             now: HashMap::new(),
-            sent: vec![Sent::default(); connections],
+            sent: HashMap::new(),
             tally: Tally::default(),
+            unchanged_since: Time::ZERO,
+            window: net.topology.min_delay(),
         }
     }
 
@@ -195,9 +201,33 @@ impl Recall {
         tally
     }
 
-    /// A recalled message that is under way at the end of the run has sent its first `size` bytes.
-    fn send_part(&mut self, net: &Network, flow: FlowId, size: u64) {
-        self.sent[net.connections.of(flow).index()].add(net, size);
+    /// A recalled message that started at time `start` has sent its first `size` bytes.
+    fn send(&mut self, net: &Network, flow: FlowId, start: Time, size: u64) {
+        let place = (net.connections.of(flow), net.unchanged_since(start));
+        self.sent.entry(place).or_default().add(net, size);
+    }
+
+    /// A message may be recalled only if it ends before then: before anything changes in the network.
+    fn until(&self, net: &Network, now: Time) -> Time {
+        net.next_change(now).saturating_sub(self.window + self.window)
+    }
+
+    /// Takes note of what has changed in the network until `now`: what was learned before is past.
+    fn keep_up(&mut self, net: &Network, now: Time) {
+        let since = net.unchanged_since(now);
+        if since <= self.unchanged_since {
+            return;
+        }
+        self.unchanged_since = since;
+        self.doubt_from(self.episodes.missing(since));
+        self.memory.forget();
+        self.episodes.forget();
+        self.traffic.reroute(net, since);
+        self.note_meetings();
+        self.components.forget_ports();
+        for connection in self.connections(net) {
+            self.components.join(net, connection, since);
+        }
     }
 
     /// The run ends `now`; returns the recalled episodes that are over, or have come that far.
@@ -209,6 +239,11 @@ impl Recall {
     /// When two messages first met at a port.
     pub fn met(&self) -> Option<Time> {
         self.traffic.met()
+    }
+
+    /// Messages are under way that are recalled.
+    pub fn is_recalling(&self) -> bool {
+        !self.now.is_empty()
     }
 
     /// Messages are under way, and all of them are recalled.
@@ -233,12 +268,9 @@ impl Recall {
         all
     }
 
-    /// By connection: what its recalled messages sent.
-    pub fn sent(&self) -> impl Iterator<Item = (ConnectionId, Sent)> + '_ {
-        ConnectionId::all(self.sent.len())
-            .zip(&self.sent)
-            .filter(|(_, s)| s.packets > 0)
-            .map(|(c, s)| (c, *s))
+    /// What recalled messages sent: by their connection, and a time at which its route was theirs.
+    pub fn sent(&self) -> impl Iterator<Item = (ConnectionId, Time, Sent)> + '_ {
+        self.sent.iter().map(|(&(connection, at), &sent)| (connection, at, sent))
     }
 
     /// A message has an end, and nothing but the network keeps it from coming to it.
@@ -269,11 +301,14 @@ impl Recall {
         around: Surroundings<L>,
     ) -> Option<Taken> {
         let (like, troubles) = (Self::like(net, flow), around.troubles);
-        self.components.join(net, like.0);
-        let part = self.begin_part(like, now, around);
+        self.keep_up(net, now);
+        // A message of a node that is behind starts as the network changes.
+        let from = now.max(self.unchanged_since);
+        self.components.join(net, like.0, from);
+        let part = self.begin_part(like, now, self.until(net, now), around);
         // The message is to wait behind the one under way, of which there are no packets if that one is recalled.
         let overtakes = part.is_none() && self.traffic.is_recalling(net, like.0);
-        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow) };
+        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, now) };
         let recalled = match part {
             Some(Part { delivered, sent, paused, .. }) => {
                 Some(Recalled { taken: Taken { delivered, sent, acks: 0.0 }, spread: None, paused })
@@ -285,7 +320,7 @@ impl Recall {
             None => None,
         };
         self.started[like.0.index()] += 1;
-        self.traffic.begin(net, flow, now, way, troubles);
+        self.traffic.begin(net, flow, (now, from), way, troubles);
         let component = self.components.get_mut(like.0);
         component.unready += usize::from(way == Way::Unready);
         component.has_recalled |= recalled.as_ref().is_some_and(|recalled| recalled.spread.is_some());
@@ -300,11 +335,12 @@ impl Recall {
         Some(taken)
     }
 
-    /// The message that starts `now` as a part of an episode that is recalled.
+    /// The message that starts `now` as a part of an episode that is recalled, which is over before `until`.
     fn begin_part<L: FnOnce(Vec<Over>, Option<usize>, bool) -> Option<Look>>(
         &mut self,
         like: Like,
         now: Time,
+        until: Time,
         around: Surroundings<L>,
     ) -> Option<Part> {
         if !self.may {
@@ -320,7 +356,7 @@ impl Recall {
             };
             // Until messages meet, each may be recalled by its like.
             let may = self.traffic.met().is_some();
-            let deviation = self.episodes.begin(like, now, look, |c| if may { left(c) } else { &[] });
+            let deviation = self.episodes.begin(like, now, until, look, |c| if may { left(c) } else { &[] });
             self.doubt_from(deviation);
         }
         let missing = self.episodes.missing(now);
@@ -340,8 +376,8 @@ impl Recall {
         }
     }
 
-    /// Whether a message that starts is simulated or recalled.
-    fn way(&mut self, net: &Network, flow: FlowId) -> Way {
+    /// Whether a message that starts `now` is simulated or recalled.
+    fn way(&mut self, net: &Network, flow: FlowId, now: Time) -> Way {
         let is_plain = Self::is_plain(net, flow);
         let like = Self::like(net, flow);
         let component = *self.components.get(like.0);
@@ -357,7 +393,8 @@ impl Recall {
         }
         let component = *self.components.get(like.0);
         let epoch = (!is_behind(component.from)).then_some(component.epoch);
-        if !self.memory.is_ready(like, epoch) {
+        let is_in_time = now + self.memory.lasts(like) < self.until(net, now) && net.is_calm(now, now);
+        if !self.memory.is_ready(like, epoch) || !is_in_time {
             if component.recalls {
                 self.change(net, like.0, false);
             }
@@ -383,17 +420,21 @@ impl Recall {
 
     /// A message's last byte has arrived.
     fn deliver(&mut self, net: &Network, flow: FlowId, now: Time) {
+        self.keep_up(net, now);
         self.traffic.deliver(net, flow, now);
         self.note_meetings();
     }
 
     /// A message is wholly acknowledged, with a `fate` if it was simulated; returns what is to be said of a recalled one.
     fn end(&mut self, net: &Network, flow: FlowId, now: Time, fate: Option<Fate>) -> Option<Ended> {
+        self.keep_up(net, now);
         let seen = self.traffic.end(net, flow, now)?;
         self.note_meetings();
         let is_calm =
             |fate: &Fate| fate.is_smooth && fate.paused == Time::ZERO && fate.troubles == seen.troubles;
-        let was_calm = fate.as_ref().is_some_and(is_calm);
+        let is_of_now = seen.start >= self.unchanged_since && net.is_calm(seen.start, now);
+        let was_calm = is_of_now && fate.as_ref().is_some_and(is_calm);
+        let fate = fate.filter(|_| is_of_now);
         self.episodes.end(now, fate.and_then(|fate| Self::part(net, flow, now, &seen, &fate)));
         let connection = net.connections.of(flow);
         let component = self.components.get_mut(connection);
@@ -405,7 +446,7 @@ impl Recall {
                 self.doubt(connection, spread + (all - recalled.taken.acks).abs(), seen.start);
             }
             self.tally.messages += 1;
-            self.sent[connection.index()].add(net, net.flows[flow.index()].size.unwrap_or(0));
+            self.send(net, flow, seen.start, net.flows[flow.index()].size.unwrap_or(0));
             return Some(Ended { start: seen.start, paused: recalled.paused });
         }
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met);

@@ -8,7 +8,7 @@ use xoff_engine::Time;
 
 use super::Troubles;
 use crate::ids::{ConnectionId, FlowId, PortId};
-use crate::network::Network;
+use crate::network::{Network, Route};
 
 /// ACKs at one port.
 #[derive(Clone, Copy, Default)]
@@ -54,6 +54,8 @@ pub(super) enum Way {
 struct Open {
     start: Time,
     way: Way,
+    /// The route of its packets.
+    route: Route,
     delivered: Option<Time>,
     /// It shares a port with data of another message, or its connection.
     met: bool,
@@ -165,13 +167,21 @@ impl Traffic {
         self.open.keys().map(|&flow| net.connections.of(flow))
     }
 
-    /// A message starts, and `troubles` have happened on its path so far.
-    pub fn begin(&mut self, net: &Network, flow: FlowId, now: Time, way: Way, troubles: Troubles) {
+    /// A message starts `now`, on the route that it has at time `at`, and `troubles` have happened on its path so far.
+    pub fn begin(
+        &mut self,
+        net: &Network,
+        flow: FlowId,
+        (now, at): (Time, Time),
+        way: Way,
+        troubles: Troubles,
+    ) {
         let connection = net.connections.of(flow);
         self.simulated += usize::from(way != Way::Recalled);
-        let mut open = Open {
+        let open = Open {
             start: now,
             way,
+            route: *net.route_at(flow, at),
             delivered: None,
             met: self.is_busy(connection),
             troubles,
@@ -187,29 +197,75 @@ impl Traffic {
             self.open.insert(flow, open);
             return;
         }
-        let path = net.data_path(flow);
+        let open = self.enter(net, flow, open, now);
+        self.open.insert(flow, open);
+    }
+
+    /// A message comes to the ports of its route.
+    fn enter(&mut self, net: &Network, flow: FlowId, mut open: Open, now: Time) -> Open {
+        let connection = net.connections.of(flow);
+        let path = net.data_ports(&open.route);
         for (port, way) in path.iter().zip(ways(net, path)) {
             let acks = &mut self.acks[port.index()];
             acks.count_until(now);
             open.before.push(acks.sums);
+            if open.delivered.is_some() {
+                continue;
+            }
             for &other in &self.data[port.index()] {
                 if net.connections.of(other) == connection {
                     continue;
                 }
                 let Some(there) = self.open.get_mut(&other) else { continue };
-                let hop = net.data_path(other).iter().position(|p| p == port).unwrap_or(0);
+                let hop = net.data_ports(&there.route).iter().position(|p| p == port).unwrap_or(0);
                 there.comers.push(Comer { flow, hop, at: now + way });
                 open.found.push(other);
             }
             self.data[port.index()].push(flow);
         }
-        for port in net.ack_path(flow) {
+        for port in net.ack_ports(&open.route) {
             let acks = &mut self.acks[port.index()];
             acks.count_until(now);
             acks.messages += 1;
-            acks.recalled += u32::from(way == Way::Recalled);
+            acks.recalled += u32::from(open.way == Way::Recalled);
         }
-        self.open.insert(flow, open);
+        open
+    }
+
+    /// The ACKs of a message, which is `open`, are gone from its route.
+    fn leave_acks(&mut self, net: &Network, open: &Open, now: Time) {
+        for port in net.ack_ports(&open.route) {
+            let acks = &mut self.acks[port.index()];
+            acks.count_until(now);
+            acks.messages -= 1;
+            acks.recalled -= u32::from(open.way == Way::Recalled);
+        }
+    }
+
+    /// Routing may have changed at time `at`: messages under way take other routes. What others that came to the old ones met of them is not
+    /// known, so all of those have met.
+    pub fn reroute(&mut self, net: &Network, at: Time) {
+        let mut moved: Vec<FlowId> = self.open.keys().copied().collect();
+        moved.sort_unstable_by_key(|flow| flow.0);
+        for flow in moved {
+            let (Some(mut open), route) = (self.open.remove(&flow), *net.route_at(flow, at)) else {
+                continue;
+            };
+            open.met = true;
+            if open.route != route && !self.by_hops {
+                for port in net.data_ports(&open.route) {
+                    self.data[port.index()].retain(|&other| other != flow);
+                }
+                self.leave_acks(net, &open, at);
+                (open.route, open.before) = (route, Vec::new());
+                let comers = std::mem::take(&mut open.comers);
+                open = self.enter(net, flow, open, at);
+                self.open.insert(flow, open);
+                comers.into_iter().for_each(|comer| self.meet(net, [flow, comer.flow], comer.at));
+                continue;
+            }
+            self.open.insert(flow, open);
+        }
     }
 
     /// A message's last byte has arrived: another one has met it if that came to a port before the last byte can have left it.
@@ -219,7 +275,7 @@ impl Traffic {
         if self.by_hops {
             return;
         }
-        let path = net.data_path(flow);
+        let path = net.data_ports(&open.route);
         path.iter().for_each(|port| self.data[port.index()].retain(|&other| other != flow));
         for comer in std::mem::take(&mut open.comers) {
             let after: Time =
@@ -245,7 +301,7 @@ impl Traffic {
         let open = self.open.remove(&flow)?;
         self.on[net.connections.of(flow).index()] -= 1;
         self.simulated -= usize::from(open.way != Way::Recalled);
-        let Open { start, way, delivered, troubles, .. } = open;
+        let Open { start, way, delivered, troubles, route, .. } = open;
         if self.by_hops {
             return Some(Seen { start, way, delivered, met: true, troubles, acks: [0.0; 2], missed: 0.0 });
         }
@@ -255,20 +311,16 @@ impl Traffic {
         found.iter().for_each(|&other| self.meet(net, [flow, other], start));
         // Where data of a recalled message would be, the last ACK might have waited for a frame.
         let is_recalled = |other: &FlowId| self.open.get(other).is_some_and(|o| o.way == Way::Recalled);
-        let waits = net.ack_path(flow).iter().filter(|port| self.data[port.index()].iter().any(is_recalled));
+        let waits =
+            net.ack_ports(&route).iter().filter(|port| self.data[port.index()].iter().any(is_recalled));
         let frame = net.wire.frame();
         let waits: Time = waits.fold(Time::ZERO, |sum, &p| sum + net.topology.rate(p).serialization(frame));
-        for port in net.ack_path(flow) {
-            let acks = &mut self.acks[port.index()];
-            acks.count_until(now);
-            acks.messages -= 1;
-            acks.recalled -= u32::from(open.way == Way::Recalled);
-        }
-        let (life, load) = (now.saturating_sub(start).0.max(1) as f64, ack_load(net, flow));
+        self.leave_acks(net, &open, now);
+        let (life, load) = (now.saturating_sub(start).0.max(1) as f64, ack_load(net, &route));
         // ACKs at one port go into the gaps in the data that ACKs at another one make, once these gaps have come there.
         let at_first = net.env.base_rtt.0 as f64 / life * load;
         let (mut acks, mut sum) = ([0.0_f64; 2], 0.0);
-        for (port, before) in net.data_path(flow).iter().zip(&open.before) {
+        for (port, before) in net.data_ports(&route).iter().zip(&open.before) {
             let at = &mut self.acks[port.index()];
             at.count_until(now);
             let shares = [0, 1].map(|i| (at.sums[i] - before[i]) as f64 / life * load);
@@ -288,8 +340,8 @@ impl Traffic {
     }
 }
 
-/// Share of a link's time that the ACKs of a message take whose data fill a link of the same rate.
-fn ack_load(net: &Network, flow: FlowId) -> f64 {
-    let ack = net.wire.ack + net.wire.ack_growth * net.ack_path(flow).len() as u64;
+/// Share of a link's time that the ACKs of a message on a route take whose data fill a link of the same rate.
+fn ack_load(net: &Network, route: &Route) -> f64 {
+    let ack = net.wire.ack + net.wire.ack_growth * u64::from(route.ack_links);
     ack as f64 / (net.wire.frame() * u64::from(net.settings.host.ack_every.max(1))) as f64
 }

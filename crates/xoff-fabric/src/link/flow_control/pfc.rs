@@ -96,7 +96,7 @@ impl Pfc {
         let port = queue.port(links.priorities);
         let response = u64::from(links.control.params.response_quanta);
         let response = quanta_time(response, links.ports[port.index()].rate);
-        plan.outage(port.link(), ctx.now.saturating_sub(response), ctx.now).is_some()
+        plan.outage(port.link(), ctx.simulated().saturating_sub(response), ctx.simulated()).is_some()
     }
 
     /// Stops an egress queue for `quanta`, or frees it if that is 0.

@@ -19,7 +19,7 @@ pub enum Held {
     Competing,
     /// A message is about to complete.
     Completion,
-    /// A message, a step, a sample or the end of the run comes soon.
+    /// A message, a step, a sample, a failure or the end of the run comes soon.
     NextEvent,
     /// Packets draw random numbers: for their ways, or for marks in queues between RED's thresholds.
     Chance,
@@ -27,13 +27,15 @@ pub enum Held {
     Repairs,
     /// Switches, throttles, receivers, or reaction points that connections share keep times of their own.
     SharedPacing,
+    /// Something is broken that takes random numbers or keeps times of its own.
+    Broken,
     /// Nothing is under way.
     NothingSent,
 }
 
 impl Held {
     /// All reasons.
-    pub const ALL: [Held; 11] = [
+    pub const ALL: [Held; 12] = [
         Held::Observing,
         Held::FewPackets,
         Held::RatesVary,
@@ -44,6 +46,7 @@ impl Held {
         Held::Chance,
         Held::Repairs,
         Held::SharedPacing,
+        Held::Broken,
         Held::NothingSent,
     ];
 
@@ -56,13 +59,16 @@ impl Held {
             Held::Drift => "rates or queues drifted",
             Held::Competing => "connections competed for a link, and their state did not repeat exactly",
             Held::Completion => "a message was about to complete",
-            Held::NextEvent => "a message, a step, a sample or the run's end was near",
+            Held::NextEvent => "a message, a step, a sample, a failure or the run's end was near",
             Held::Chance => {
                 "packets drew random numbers, for their ways or for marks in queues between thresholds"
             }
             Held::Repairs => "packets were sent again, or ACKs of an earlier message were missing",
             Held::SharedPacing => {
                 "switches, throttles, receivers or shared reaction points keep times of their own"
+            }
+            Held::Broken => {
+                "something was broken that draws random numbers or keeps times of its own: lossy links, babbling NICs, stopped or slow receivers"
             }
             Held::NothingSent => "nothing was under way",
         }
@@ -222,6 +228,15 @@ impl Account {
     pub fn drawn(&mut self, recalled: &Tally) {
         if self.outcome.approximate > 0 || recalled.error > 0.0 {
             self.doubt(self.until);
+        }
+    }
+
+    /// Something broke, was whole again, or became known to routing at time `at`: after an approximate jump it may hit another packet than in
+    /// the plain run, also of a message that has ended so shortly before that it would not have in the plain run.
+    pub fn changed(&mut self, at: Time, recalled: &Tally) {
+        if self.outcome.approximate > 0 || recalled.error > 0.0 {
+            let share = (at.0 as f64 * self.outcome.tolerance) as u64;
+            self.doubt(Time(at.0 - share));
         }
     }
 

@@ -78,9 +78,9 @@ impl History {
         now >= self.next
     }
 
-    /// Whether two connections send by one port.
-    pub fn meet(&self, net: &Network) -> bool {
-        self.looks.last().is_some_and(|look| steady::meet(&look.pulses, net))
+    /// Whether two connections send by one port at the simulated time `reached`.
+    pub fn meet(&self, net: &Network, reached: Time) -> bool {
+        self.looks.last().is_some_and(|look| steady::meet(&look.pulses, net, reached))
     }
 
     /// Looks at the network; returns whether something has changed since the last look.

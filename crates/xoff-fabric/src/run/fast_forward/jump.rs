@@ -46,19 +46,24 @@ pub(super) fn is_external(key: u32) -> bool {
 }
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
-    /// What changes when a message starts, stops or completes, or a packet is lost; and last, when a mark hangs on chance.
+    /// What changes when a message starts, stops or completes, when something breaks or is whole again, or when a packet is lost; and last,
+    /// when a mark hangs on chance.
     pub(crate) fn version_now(&self) -> [u64; 4] {
-        let Ctx { changes, counters, probes, .. } = &self.ctx;
-        [*changes, counters.flows_done, counters.drops, probes.chances.unwrap_or_default()]
+        let Ctx { changes, counters, probes, net, .. } = &self.ctx;
+        let broken = net.changes_until(self.ctx.simulated()) as u64;
+        [changes + broken, counters.flows_done, counters.drops, probes.chances.unwrap_or_default()]
     }
 
     pub(crate) fn pulses_now(&mut self) -> Vec<Pulse> {
         self.hosts.pulses(&self.ctx)
     }
 
-    /// When the next thing comes from outside the network, on the network's clock.
+    /// When the next thing comes from outside the network, on the network's clock. Not all that breaks, and nothing that routing learns, is an
+    /// event; and a link that goes down spoils frames that began before.
     pub(crate) fn next_external(&self) -> Time {
-        self.ctx.events.first_of(is_external)
+        let Ctx { net, events, carried, .. } = &self.ctx;
+        let effect = net.next_effect(self.ctx.simulated());
+        events.first_of(is_external).min(effect.saturating_sub(*carried))
     }
 
     /// The counts that a jump extrapolates, always in the same order.
@@ -126,11 +131,12 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     fn carry_ports(&mut self, pace: &Pace, packets: u64) {
         let net = &self.ctx.net;
         let (flow, ports) = (net.connections.first_message(pace.connection), self.links.ports.len());
-        for &port in net.data_path(flow) {
+        let now = self.ctx.simulated();
+        for &port in net.data_path_at(flow, now) {
             self.carried_ports.add(ports, port, packets, packets * net.wire.frame());
         }
         let acks = packets / u64::from(net.settings.host.ack_every.max(1));
-        for (hop, &port) in net.ack_path(flow).iter().enumerate() {
+        for (hop, &port) in net.ack_path_at(flow, now).iter().enumerate() {
             let size = net.wire.ack + net.wire.ack_growth * hop as u64;
             self.carried_ports.add(ports, port, acks, acks * size);
         }

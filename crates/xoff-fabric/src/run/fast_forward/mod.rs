@@ -19,8 +19,8 @@
 //! between switches, no credits come at times of their own that such schemes would feel, and as long as no two messages have sent by one port of a host at a time: how messages share a port may hang on single packets, and would go
 //! on in another way. If messages share a port after an approximate jump, the account says since when.
 //!
-//! A jump ends before the first thing that changes the state: a message begins, ends or stops, a step, a sample, the end of
-//! the run. The packets then run again as usual, through the whole transient.
+//! A jump ends before the first thing that changes the state: a message begins, ends or stops, a step, a sample, something breaks or is
+//! whole again, routing learns of it, the end of the run. The packets then run again as usual, through the whole transient.
 
 mod account;
 mod course;
@@ -66,6 +66,8 @@ pub(super) struct FastForward {
     account: Account,
     /// The state did not repeat exactly when that was last tested.
     inexact: Option<Inexact>,
+    /// When the network last became another one, of what was seen.
+    changed_at: Time,
     /// Events that may still be handled.
     budget: u64,
 }
@@ -82,6 +84,7 @@ impl FastForward {
             cycles: Cycles::default(),
             account: Account::new(tolerance),
             inexact: None,
+            changed_at: Time::ZERO,
             budget: 0,
         }
     }
@@ -117,12 +120,18 @@ impl FastForward {
         }
         // Also ACKs that are still to come make a message that meets others: its scheme has yet to learn from them.
         let is_new = self.history.look(now, partition);
-        if is_new && !self.account.has_met() && self.history.meet(partition.network()) {
+        if is_new && !self.account.has_met() && self.history.meet(partition.network(), reached) {
             self.account.met(reached);
         }
+        let recalled = || partition.recall().map_or_else(Tally::default, |recall| recall.tally(reached));
         if self.history.has_drawn() {
-            let recalled = partition.recall().map_or_else(Tally::default, |recall| recall.tally(reached));
-            self.account.drawn(&recalled);
+            self.account.drawn(&recalled());
+        }
+        let change = partition.network().unchanged_since(reached);
+        if change > self.changed_at {
+            let first = partition.network().next_change(self.changed_at);
+            self.account.changed(first, &recalled());
+            self.changed_at = change;
         }
         let held = match self.try_jump(partition, now) {
             Ok(()) => return,
@@ -146,9 +155,13 @@ impl FastForward {
         if steady::draws_by_packet(net) {
             return Err(Held::Chance);
         }
+        let reached = now + partition.carried();
+        if net.is_restless(reached) {
+            return Err(Held::Broken);
+        }
         let min = self.history.spacing() * MIN_LOOKS;
         let approximates = self.may_approximate && !self.account.has_met();
-        let steady = Steady::of(&self.history, partition.network(), self.tolerance, approximates);
+        let steady = Steady::of(&self.history, (partition.network(), reached), self.tolerance, approximates);
         // Chance may hit the next packet, or none of all that a jump skips.
         let by_chance = self.history.is_by_chance();
         let mut steady = steady.map_err(|held| if by_chance { Held::Chance } else { held })?;
@@ -286,7 +299,9 @@ pub(super) fn alone(
 ) -> End {
     loop {
         forward.budget = windows.budget(&partition.totals());
+        let before = partition.carried();
         forward.step(partition, windows.limit());
+        windows.carry_forward(partition.carried() - before);
         let totals = partition.totals();
         let limit = match windows.next(&totals) {
             Ok(limit) => limit,

@@ -29,15 +29,15 @@ impl CarriedPorts {
 
     /// Adds what recalled messages sent.
     pub fn add_recalled(&mut self, net: &Network, recall: &Recall) {
-        for (connection, sent) in recall.sent() {
+        for (connection, at, sent) in recall.sent() {
             self.0.resize(net.topology.ports() as usize, Carried::default());
             let flow = net.connections.first_message(connection);
-            for port in net.data_path(flow) {
+            for port in net.data_path_at(flow, at) {
                 let port = &mut self.0[port.index()];
                 port.packets += sent.packets;
                 port.bytes += sent.bytes;
             }
-            for (hop, port) in net.ack_path(flow).iter().enumerate() {
+            for (hop, port) in net.ack_path_at(flow, at).iter().enumerate() {
                 let port = &mut self.0[port.index()];
                 port.packets += sent.acks;
                 port.bytes += sent.acks * (net.wire.ack + net.wire.ack_growth * hop as u64);

@@ -23,7 +23,7 @@ use super::account::Held;
 use super::course::{course, rate};
 use super::history::{History, Look};
 use crate::host::forward::{Pace, Pulse};
-use crate::ids::{ConnectionId, NodeId, PortId};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::network::Network;
 use crate::packet::Share;
 use crate::settings::Order;
@@ -56,14 +56,19 @@ pub(super) struct Steady {
 
 impl Steady {
     /// The steady state at the end of a history; by the longest observation in which all repeats exactly or, if there is none
-    /// and `approximates`, in which all is steady.
-    pub fn of(history: &History, net: &Network, tolerance: f64, approximates: bool) -> Result<Steady, Held> {
+    /// and `approximates`, in which all is steady. The simulated time is `reached`.
+    pub fn of(
+        history: &History,
+        (net, reached): (&Network, Time),
+        tolerance: f64,
+        approximates: bool,
+    ) -> Result<Steady, Held> {
         let looks = &history.looks[..];
         let (mut held, mut approximate): (_, Option<Steady>) = (None, None);
         let mut length = looks.len() / 2 * 2;
         while length >= MIN_LOOKS {
             let latest = &looks[looks.len() - length..];
-            match Self::observe(history, latest, net, tolerance) {
+            match Self::observe(history, latest, (net, reached), tolerance) {
                 Ok(steady) if steady.is_exact => return Ok(steady),
                 Ok(steady) => {
                     let is_better = |best: &Steady| steady.difference < best.difference;
@@ -82,7 +87,12 @@ impl Steady {
         }
     }
 
-    fn observe(history: &History, looks: &[Look], net: &Network, tolerance: f64) -> Result<Steady, Held> {
+    fn observe(
+        history: &History,
+        looks: &[Look],
+        (net, reached): (&Network, Time),
+        tolerance: f64,
+    ) -> Result<Steady, Held> {
         let (first, last) = (&looks[0], &looks[looks.len() - 1]);
         let (observed, payload) = (last.at - first.at, net.wire.payload);
         let mut steady = Steady {
@@ -114,7 +124,7 @@ impl Steady {
             steady.paces.push(course.pace);
             steady.trends.push(course.trend);
         }
-        let competing = competing(&steady.paces, net);
+        let competing = competing(&steady.paces, net, reached);
         if inexact.iter().any(|&i| competing[i]) {
             return Err(Held::Competing);
         }
@@ -198,43 +208,47 @@ pub(super) fn may_approximate(net: &Network, share: Option<&Share>) -> bool {
     !may_meet(net, share) && (is_known(net) || net.settings.flow_control.update_period().is_none())
 }
 
-/// Whether connections of two hosts lead by one port between switches; of those in `share`, if there is one.
+/// Whether connections of two hosts lead by one port between switches, at any time; of those in `share`, if there is one.
 fn may_meet(net: &Network, share: Option<&Share>) -> bool {
     let connections = net.connections.count(net.flows.len());
     if net.paths.next_hops.is_some() {
         return connections > 1;
     }
     let mut senders: Vec<Option<NodeId>> = vec![None; net.topology.ports() as usize];
-    let first = ConnectionId::all(connections).map(|connection| net.connections.first_message(connection));
-    let mut own = first.filter(|flow| share.is_none_or(|share| share.has(flow.index())));
-    own.any(|flow| {
-        let (src, path) = (net.flows[flow.index()].src, net.data_path(flow));
-        let trunks = &path[1..path.len().max(2) - 1];
-        trunks.iter().any(|port| *senders[port.index()].get_or_insert(src) != src)
+    let is_own = |flow: FlowId| share.is_none_or(|share| share.has(flow.index()));
+    ConnectionId::all(connections).any(|connection| {
+        let flow = net.connections.first_message(connection);
+        let src = net.flows[flow.index()].src;
+        let mut paths = net.routes_of(connection).map(|route| net.data_ports(route));
+        is_own(flow)
+            && paths.any(|path| {
+                let trunks = &path[1..path.len().max(2) - 1];
+                trunks.iter().any(|port| *senders[port.index()].get_or_insert(src) != src)
+            })
     })
 }
 
-/// Whether two connections under way send by one port.
-pub(super) fn meet(pulses: &[Pulse], net: &Network) -> bool {
+/// Whether two connections under way send by one port at a simulated time.
+pub(super) fn meet(pulses: &[Pulse], net: &Network, at: Time) -> bool {
     if net.paths.next_hops.is_some() {
         return pulses.len() > 1;
     }
     let mut taken = vec![false; net.topology.ports() as usize];
-    let mut ports = pulses.iter().flat_map(|pulse| net.data_path(pulse.flow));
+    let mut ports = pulses.iter().flat_map(|pulse| net.data_path_at(pulse.flow, at));
     ports.any(|port| std::mem::replace(&mut taken[port.index()], true))
 }
 
-/// By pace: whether the connection competes with another one, at a port that both fill by half or more. How such connections
-/// share the port may depend on the smallest difference in time.
-fn competing(paces: &[Pace], net: &Network) -> Vec<bool> {
-    let path = |pace: &Pace| net.data_path(net.connections.first_message(pace.connection));
+/// By pace: whether the connection competes with another one at a simulated time, at a port that both fill by half or more. How such
+/// connections share the port may depend on the smallest difference in time.
+fn competing(paces: &[Pace], net: &Network, at: Time) -> Vec<bool> {
+    let path = |pace: &Pace| net.data_path_at(net.connections.first_message(pace.connection), at);
     let mut loads = vec![(0_u32, 0.0); net.topology.ports() as usize];
     for pace in paces {
         let bytes = pace.packets * net.wire.frame();
         for port in path(pace) {
             let (flows, load) = &mut loads[port.index()];
             *flows += 1;
-            *load += rate(bytes, pace.time) / net.topology.rate(*port).bytes_per_ps();
+            *load += rate(bytes, pace.time) / net.rate_at(*port, at).bytes_per_ps();
         }
     }
     let is_shared = |port: &PortId| loads[port.index()].0 > 1 && loads[port.index()].1 > COMPETING_LOAD;

@@ -1,0 +1,196 @@
+//! Fast-forward beside what breaks, by hand: jumps end before a failure and begin again after it.
+//!
+//! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, ACKs of 50 B take 4 ns, and each link has 1 us.
+
+use xoff_engine::{Rate, Time};
+use xoff_fabric::fault::{Broken, Convergence, Fault, FrameLoss};
+use xoff_fabric::ids::{NodeId, PortId};
+use xoff_fabric::network::Schedule;
+use xoff_fabric::routing::{Router, Routing};
+use xoff_fabric::run::fast_forward::{Held, Span};
+use xoff_fabric::{Network, Recording, Simulation, network_env};
+
+use crate::common::{flow, scheme, star};
+use crate::faults::{fault, first_trunk, line, network, round, two_spines};
+use crate::recall::{ALONE, SIZE, one_after_the_other, recalled};
+
+/// Packets of 10 ms.
+const PACKETS: u64 = 125_000;
+
+/// A run of one message of `packets`, fast or not.
+fn run(net: Network, fast: bool, duration: Option<Time>) -> Simulation {
+    let mut sim = Simulation::new(net, None, Recording::default(), duration);
+    if fast {
+        sim.fast_forward(0.01, 1);
+    }
+    sim.run(&mut |_| true).expect("a run");
+    sim
+}
+
+fn ns(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+/// The jumps of a run.
+fn spans(sim: &Simulation) -> Vec<Span> {
+    sim.forwarded().expect("fast-forwarded").jumps_by_start()
+}
+
+/// By pair of neighbouring times: whether there is a jump between them. No jump is over one of them.
+fn jumps_between(sim: &Simulation, times: &[Time]) -> Vec<bool> {
+    let spans = spans(sim);
+    let end = |span: &Span| span.start + span.length;
+    for time in times {
+        assert!(spans.iter().all(|span| span.start > *time || end(span) < *time), "{time}: {spans:?}");
+    }
+    let has = |pair: &[Time]| spans.iter().any(|span| span.start > pair[0] && end(span) < pair[1]);
+    times.windows(2).map(has).collect()
+}
+
+#[test]
+fn a_slower_link_makes_its_packets_slow_from_the_picosecond_on() {
+    // h0's own link has 50 Gbps from 3,000.04 to 5,000 us. 37,501 frames begin before that, the last one at 3,000 us. 12,500 begin each
+    // 160 ns from 3,000.08 us on, the last one at 4,999.92 us, so that the next one begins at 5,000.08 us, and the other 74,999 each 80 ns. The
+    // last one begins 74,998 x 80 ns later, passes three links of 1,080 ns, and its ACK three of 1,004 ns.
+    let (from, until) = (ns(3_000_040), ns(5_000_000));
+    let slow = fault(Broken::Rate { link: 0, rate: Rate::from_gbps(50) }, from, until);
+    let net = network(line(), round(), vec![flow(0, 1, PACKETS * 952)], vec![slow], Convergence::None);
+    let sim = run(net, true, None);
+    let expected = ns(5_000_080 + 74_998 * 80 + 3 * 1_080 + 3 * 1_004);
+    assert_eq!(sim.records().flows[0].fct, Some(expected));
+    assert_eq!(jumps_between(&sim, &[Time::ZERO, from, until, expected]), [true; 3]);
+    assert!(sim.counters().events < 20_000, "{}", sim.counters().events);
+    let all = sim.forwarded().expect("fast-forwarded");
+    assert_eq!((all.error, all.approximate, all.uncertain_from), (0.0, 0, None));
+}
+
+#[test]
+fn a_link_that_goes_down_loses_the_frames_that_are_on_it() {
+    // The first link between switches goes down at 3 ms for ever, and routing knows at 3.05 ms. Frame i is on the link from 1,080 + 80 i
+    // to 2,160 + 80 i ns: those from 37,473 on are lost, up to the last one that leaves h0 before 3.05 ms, 38,124. The first one begins on
+    // the link at 2,998.92 us, and the last one comes to the dead port at 3,051 us.
+    let flows = vec![flow(0, 1, PACKETS * 952)];
+    let change = Time::from_ms(3);
+    let converges = Convergence::After(Time::from_us(50));
+    let dead = || vec![fault(Broken::Link(first_trunk(&flows)), change, Time::NEVER)];
+    let of = |fast| run(network(two_spines(), round(), flows.clone(), dead(), converges), fast, None);
+    let (plain, fast) = (of(false), of(true));
+    let losses = fast.records().losses.iter().flatten();
+    let lost: Vec<_> = losses.filter(|(key, _)| key.is_data).map(|(_, loss)| *loss).collect();
+    let sums = (lost.iter().map(|loss| loss.packets).sum::<u64>(), lost.iter().map(|loss| loss.first).min());
+    assert_eq!(sums, (38_124 - 37_473 + 1, Some(ns(2_998_920))));
+    assert_eq!(lost.iter().map(|loss| loss.last).max(), Some(ns(3_051_000)));
+    assert_eq!(plain.records().losses, fast.records().losses);
+    // All else as in the run in which every packet is simulated; of the links between switches, the other one carries the rest.
+    let [a, b] = [&plain, &fast].map(|sim| sim.records().flows[0]);
+    assert_eq!(
+        (a.fct, a.packets_sent, a.retransmitted_bytes),
+        (b.fct, b.packets_sent, b.retransmitted_bytes)
+    );
+    assert!(b.fct.is_some() && b.retransmitted_bytes >= 652 * 952);
+    for port in PortId::all(12) {
+        let sent = |sim: &Simulation| (sim.port(port).tx_packets, sim.port(port).tx_bytes);
+        assert_eq!(sent(&plain), sent(&fast), "{port:?}");
+    }
+    let known = change + Time::from_us(50);
+    assert_eq!(jumps_between(&fast, &[Time::ZERO, change, known, plain.now()]), [true, false, true]);
+    assert!(fast.counters().events * 20 < plain.counters().events);
+    assert_eq!(fast.forwarded().expect("fast-forwarded").uncertain_from, None);
+}
+
+#[test]
+fn no_time_is_carried_forward_while_frames_are_lost_by_chance() {
+    // From 3 to 5 ms each frame of the host's link is lost with a probability of 10^-9, which hits none of 25,000 with this seed.
+    let lossy = Broken::Frames { link: 0, loss: FrameLoss::Share(1e-9) };
+    let (from, until) = (Time::from_ms(3), Time::from_ms(5));
+    let faults = vec![fault(lossy, from, until)];
+    let net = network(line(), round(), vec![flow(0, 1, PACKETS * 952)], faults, Convergence::None);
+    let sim = run(net, true, None);
+    let expected = ns(124_999 * 80 + 3 * 1_080 + 3 * 1_004);
+    assert_eq!(sim.records().flows[0].fct, Some(expected));
+    assert_eq!(jumps_between(&sim, &[Time::ZERO, from, until, expected]), [true, false, true]);
+    let held = &sim.forwarded().expect("fast-forwarded").held;
+    let broken = held.iter().find(|(why, _)| *why == Held::Broken).expect("held").1;
+    assert!(broken > Time::from_us(1_900) && broken <= Time::from_us(2_000), "{broken}");
+}
+
+/// Messages one after the other from host 0 to host 1 on one connection, with a fault.
+fn chain_of(count: u32, what: Fault, fast: bool, duration: Option<Time>) -> Simulation {
+    let topology = star(&[0, 0]);
+    let router = Router::new(topology.clone(), &Routing::default(), 1).expect("routes");
+    let none = scheme("none", serde_json::json!({}), Time::from_us(1));
+    let env = network_env(&topology, &router, &round(), &none.signals()).expect("connected");
+    let flows = vec![flow(0, 1, SIZE); count as usize];
+    let schedule = Schedule {
+        dependencies: one_after_the_other(count),
+        connections: vec![Some(0); count as usize],
+        ..Schedule::default()
+    };
+    let net = Network::along(topology, &router, env, round(), none, flows, schedule, 1).expect("a network");
+    run(net.with_faults(&router, vec![what], Convergence::None, &[]).expect("faults"), fast, duration)
+}
+
+#[test]
+fn messages_are_recalled_by_those_of_the_same_network() {
+    // A message takes 1,004.088 us, and 2 x 12,500 x 80 ns and 8 ns of its ACK where the host's link has 50 Gbps, with the last frame's 80 ns
+    // and all else as before: 2,004.092 us. The link has 50 Gbps from 10.5 ms to 30.5 ms. Messages 0 to 2 are simulated, 3 to 9 are recalled, and
+    // message 10 meets the change. Three of the slow ones are simulated, and the next ones recalled, until one meets the second change; after it
+    // again three are simulated.
+    let slow_down = || {
+        let slow = Broken::Rate { link: 0, rate: Rate::from_gbps(50) };
+        fault(slow, Time::from_us(10_500), Time::from_us(30_500))
+    };
+    let (plain, fast) = (chain_of(40, slow_down(), false, None), chain_of(40, slow_down(), true, None));
+    let times = |sim: &Simulation| -> Vec<_> {
+        sim.records().flows.iter().map(|flow| (flow.start, flow.fct.expect("complete"))).collect()
+    };
+    assert_eq!(times(&plain), times(&fast));
+    let slow = ALONE + Time::from_ns(12_500 * 80 + 4);
+    let is_slow: Vec<usize> = (0..40).filter(|&number| times(&fast)[number].1 == slow).collect();
+    let (first, last) = (is_slow[0], *is_slow.last().expect("slow ones"));
+    assert_eq!((first, last), (11, 19));
+    let expected: Vec<usize> = (3..10).chain(14..20).chain(24..40).collect();
+    assert_eq!(recalled(&fast), expected);
+    for port in PortId::all(4) {
+        let sent = |sim: &Simulation| (sim.port(port).tx_packets, sim.port(port).tx_bytes);
+        assert_eq!(sent(&plain), sent(&fast), "{port:?}");
+    }
+}
+
+#[test]
+fn a_run_does_not_end_while_a_recalled_message_is_under_way() {
+    // A run with a fault ends if no payload has arrived for 10 ms. Of five messages of 20 ms each the last two are recalled, and their payload
+    // arrives all at once.
+    let net = |fast| {
+        let far = fault(Broken::Link(1), Time::from_us(1), Time::from_us(2));
+        let topology = star(&[0, 0]);
+        let router = Router::new(topology.clone(), &Routing::default(), 1).expect("routes");
+        let none = scheme("none", serde_json::json!({}), Time::from_us(1));
+        let env = network_env(&topology, &router, &round(), &none.signals()).expect("connected");
+        let flows = vec![flow(0, 1, 20 * SIZE); 5];
+        let (dependencies, connections) = (one_after_the_other(5), vec![Some(0); 5]);
+        let schedule = Schedule { dependencies, connections, ..Schedule::default() };
+        let net =
+            Network::along(topology, &router, env, round(), none, flows, schedule, 1).expect("a network");
+        run(net.with_faults(&router, vec![far], Convergence::None, &[]).expect("faults"), fast, None)
+    };
+    let (plain, fast) = (net(false), net(true));
+    let fcts = |sim: &Simulation| -> Vec<_> { sim.records().flows.iter().map(|flow| flow.fct).collect() };
+    assert_eq!(fcts(&plain), fcts(&fast));
+    assert!(recalled(&fast).contains(&4) && fcts(&fast)[4].expect("complete") > Time::from_ms(20));
+}
+
+#[test]
+fn a_receiver_that_has_stopped_keeps_time_from_being_carried_forward() {
+    // Host 1 takes nothing from 3 to 5 ms. Its NIC keeps 100,000 B, then the network fills up under PFC, and all goes on after it.
+    let stop = Broken::Receiver { host: NodeId(1), rate: None, buffer: 100_000 };
+    let (from, until) = (Time::from_ms(3), Time::from_ms(5));
+    let of = |fast| chain_of(12, fault(stop.clone(), from, until), fast, None);
+    let (plain, fast) = (of(false), of(true));
+    let outcome = |sim: &Simulation, n: usize| sim.records().flows[n].fct;
+    for number in 0..12 {
+        assert_eq!(outcome(&plain, number), outcome(&fast, number), "{number}");
+    }
+    assert!(outcome(&fast, 2) > Some(ALONE + Time::from_us(1_900)), "{:?}", outcome(&fast, 2));
+    assert_eq!(jumps_between(&fast, &[Time::ZERO, from, until, plain.now()])[1], false);
+}
