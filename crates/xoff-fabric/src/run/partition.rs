@@ -10,7 +10,7 @@ use xoff_engine::{FutureEvents, MAX_FIFOS, Time};
 use xoff_schemes::{IntFormat, IntPath};
 
 use super::cut::{Cut, needs_one_partition};
-use super::fast_forward::{CarriedPorts, Counts, Jump, Signature};
+use super::fast_forward::{CarriedPorts, Counts, Jump, Signature, is_unknown};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::ctx::Ctx;
@@ -503,7 +503,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     }
 
     fn holds_times(&self) -> bool {
-        self.hosts.holds_times()
+        self.hosts.holds_times() || self.switches.watchdog_counts(&self.links)
     }
 
     fn network(&self) -> &Arc<Network> {
@@ -525,8 +525,11 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     fn follow_messages(&mut self, tolerance: f64) {
         // Jumps give events new places in the order of scheduling.
         self.links.make_ends_events();
-        // Samples look at messages under way, and updates of credits are counted.
-        let may = self.ctx.probes.records.recording.interval.is_none() && !C::HAS_CREDITS;
+        // Samples look at messages under way, updates of credits are counted, and BFC and watchdogs keep states between messages.
+        let by_packets = C::HAS_CREDITS || C::QUEUES_FLOWS || is_unknown(&self.ctx.net);
+        let may = self.ctx.probes.records.recording.interval.is_none()
+            && !by_packets
+            && self.ctx.net.settings.switch.watchdog.is_none();
         self.ctx.probes.chances = Some(0);
         self.hosts.follow_messages(&self.ctx, tolerance, may);
     }

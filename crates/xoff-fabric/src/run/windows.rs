@@ -145,6 +145,8 @@ pub(crate) struct Windows {
     reported: u64,
     report_due: bool,
     standstill: Standstill,
+    /// Time carried forward since the last test for a standstill.
+    carried: Time,
     /// Maximum number of packets in the network at the whole microseconds so far.
     max_in_flight: u32,
 }
@@ -158,6 +160,7 @@ impl Windows {
             reported: 0,
             report_due: false,
             standstill: Standstill::new(),
+            carried: Time::ZERO,
             max_in_flight: 0,
         }
     }
@@ -194,8 +197,9 @@ impl Windows {
             if self.bounds.flows == Some(totals.flows_done) && !totals.busy {
                 return Err(self.over(End::FlowsDone, boundary.min(Time(self.bounds.end.0 - 1))));
             }
+            let arrived = boundary.saturating_add(std::mem::take(&mut self.carried));
             if self.bounds.watches_standstill
-                && let Some(at) = self.standstill.since(totals.delivered_bytes, boundary, begin)
+                && let Some(at) = self.standstill.since(totals.delivered_bytes, arrived, begin)
                 && at < self.bounds.end
             {
                 return Err(self.over(End::StandsStill, at));
@@ -232,9 +236,9 @@ impl Windows {
         self.now = None;
     }
 
-    /// Time was carried forward since the last window: it was no time in which nothing arrived.
+    /// Time was carried forward since the last window: if payload arrives, it does so until then.
     pub fn carry_forward(&mut self, time: Time) {
-        self.limit = self.limit.saturating_add(time);
+        self.carried = self.carried.saturating_add(time);
     }
 
     /// The time of the run's end; `None` for the time of the last event.
@@ -345,6 +349,19 @@ mod tests {
             }
             assert_eq!(found, [131, 331, 731, 901, 1101, 1501, 2301], "{lookahead}");
         }
+    }
+
+    #[test]
+    fn payload_that_was_carried_forward_has_arrived_until_then() {
+        // 50 ms are carried forward from 30 us on, with payload. The next test is due 100 us after that, not in the midst of it.
+        let bounds = Bounds { watches_standstill: true, ..FREE };
+        let mut windows = Windows::new(bounds);
+        assert_eq!(windows.next(&at(29_500_000)), Ok(Time(30_000_000)));
+        windows.carry_forward(Time::from_ms(50));
+        let totals = |next| Totals { delivered_bytes: 1_000, ..at(next) };
+        assert_eq!(windows.next(&totals(50_030_000_000)), Ok(Time(50_031_000_000)));
+        assert_eq!(windows.next(&totals(50_130_000_000)), Err(End::StandsStill));
+        assert_eq!((windows.now(), windows.silent_for()), (Some(Time(50_130_000_000)), STANDSTILL));
     }
 
     #[test]

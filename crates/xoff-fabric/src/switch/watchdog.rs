@@ -98,6 +98,15 @@ impl Switches {
         }
     }
 
+    /// Whether a watchdog counts the time of a stop or of a storm now.
+    pub fn watchdog_counts<C>(&self, links: &Links<C>) -> bool {
+        let Some(watchdog) = &self.watchdog else { return false };
+        let mut queues = (0u32..).map(QueueId).zip(&watchdog.queues);
+        queues.any(|(queue, watched)| {
+            watched.storm.is_some() || (watched.armed && links.stops[queue.index()].is_stopped())
+        })
+    }
+
     /// Lets a stopped queue send.
     fn ignore_pause<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, queue: QueueId) {
         let (port, class) = (queue.port(links.priorities), links.class_of(queue));
@@ -138,11 +147,11 @@ impl Switches {
                     return self.arm_watchdog(ctx, links, queue, at);
                 }
                 let priority = class - DATA;
-                let (detected, restored) = (ctx.now, None);
+                let (detected, restored) = (ctx.simulated(), None);
                 let record = WatchdogRecord {
                     port,
                     priority,
-                    stopped: since,
+                    stopped: since + ctx.carried,
                     detected,
                     restored,
                     packets: 0,
@@ -169,7 +178,7 @@ impl Switches {
     fn end_storm<C>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, queue: QueueId, is_restored: bool) {
         let Some(watchdog) = &mut self.watchdog else { return };
         let Some(mut record) = watchdog.queues[queue.index()].storm.take() else { return };
-        record.restored = is_restored.then_some(ctx.now);
+        record.restored = is_restored.then_some(ctx.simulated());
         ctx.probes.records.watchdog.push(record);
         let port = queue.port(links.priorities);
         let others =

@@ -6,7 +6,7 @@ use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::network::Flow;
 use xoff_fabric::run::fast_forward::FastForwarded;
-use xoff_fabric::settings::{FlowControl, Host, LinkCredits, Pfc, Settings, UeCbfc};
+use xoff_fabric::settings::{Bfc, FlowControl, Host, LinkCredits, Pfc, Settings, UeCbfc};
 use xoff_fabric::{Recording, Simulation, Stop};
 
 use crate::common::{endless, flow, scheme, simulate, star};
@@ -109,6 +109,21 @@ fn pauses_that_come_again_are_carried_forward() {
     let all = forwarded(fast);
     assert!(all.jumps() > 0 && all.approximate == 0 && all.uncertain_from.is_none(), "{all:?}");
     assert!(fast.counters().events * 10 < plain.counters().events, "{}", fast.counters().events);
+}
+
+#[test]
+fn flows_that_are_held_back_one_by_one_are_carried_forward() {
+    // BFC's neighbours hear of flows that are to wait each 1.08 us: half of two delays and two frames. Host 1 and host 2 fill the link to
+    // host 0, and how long each is held back comes again. Host 3's message begins at 9 ms, and meets lists at the same times as in the plain run.
+    let late = Flow { start: Time::from_ms(9), ..flow(3, 0, 1_000_000) };
+    let flows = vec![flow(1, 0, 100_000_000), flow(2, 0, 100_000_000), late];
+    let by = FlowControl::Bfc(Bfc::default());
+    let sims = both(&by, "none", &flows, None);
+    assert_same(&sims);
+    let all = forwarded(&sims[1]);
+    assert!(all.jumps() > 0 && all.approximate == 0 && all.uncertain_from.is_none(), "{all:?}");
+    assert!(all.jumps_by_start().iter().all(|span| span.length.0 % 1_080_000 == 0), "{all:?}");
+    assert!(sims[1].counters().events * 5 < sims[0].counters().events, "{}", sims[1].counters().events);
 }
 
 #[test]

@@ -17,7 +17,7 @@ const PAUSE: Time = Time::from_us(10);
 const EPISODE: Time = Time(30_088_000);
 
 /// Two messages for each of `count` episodes, and what they wait for.
-fn episodes(count: u32) -> (Vec<Flow>, Vec<Dependency>) {
+pub fn episodes(count: u32) -> (Vec<Flow>, Vec<Dependency>) {
     let flows = [flow(0, 1, SIZE), flow(2, 1, SIZE)].repeat(count as usize);
     let after = |then: u32| [then / 2 * 2 - 2, then / 2 * 2 - 1].map(|on| (on, then));
     let wait = |(on, then)| Dependency { on: Milestone::Sent(on), then: Waiter::Flow(then), delay: PAUSE };
@@ -48,7 +48,7 @@ fn fast(flows: &[Flow], dependencies: &[Dependency]) -> Simulation {
 }
 
 /// The messages of some episodes.
-fn of(episodes: impl Iterator<Item = usize>) -> Vec<usize> {
+pub fn of(episodes: impl Iterator<Item = usize>) -> Vec<usize> {
     episodes.flat_map(|episode| [2 * episode, 2 * episode + 1]).collect()
 }
 

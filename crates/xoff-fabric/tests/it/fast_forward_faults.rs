@@ -4,14 +4,17 @@
 
 use xoff_engine::{Rate, Time};
 use xoff_fabric::fault::{Broken, Convergence, Fault, FrameLoss};
-use xoff_fabric::ids::{NodeId, PortId};
-use xoff_fabric::network::Schedule;
+use xoff_fabric::ids::{FlowId, NodeId, PortId};
+use xoff_fabric::network::dependencies::Dependency;
+use xoff_fabric::network::{Flow, Schedule};
 use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::run::fast_forward::{Held, Span};
+use xoff_fabric::settings::{Watchdog, WatchdogAction};
 use xoff_fabric::{Network, Recording, Simulation, network_env};
 
 use crate::common::{flow, scheme, star};
-use crate::faults::{fault, first_trunk, line, network, round, two_spines};
+use crate::episodes::{episodes, of};
+use crate::faults::{fault, first_trunk, line, network, round, two_spines, two_spines_of};
 use crate::recall::{ALONE, SIZE, one_after_the_other, recalled};
 
 /// Packets of 10 ms.
@@ -51,13 +54,16 @@ fn jumps_between(sim: &Simulation, times: &[Time]) -> Vec<bool> {
 fn a_slower_link_makes_its_packets_slow_from_the_picosecond_on() {
     // h0's own link has 50 Gbps from 3,000.04 to 5,000 us. 37,501 frames begin before that, the last one at 3,000 us. 12,500 begin each
     // 160 ns from 3,000.08 us on, the last one at 4,999.92 us, so that the next one begins at 5,000.08 us, and the other 74,999 each 80 ns. The
-    // last one begins 74,998 x 80 ns later, passes three links of 1,080 ns, and its ACK three of 1,004 ns.
+    // last one begins 74,998 x 80 ns later, passes three links of 1,080 ns, and its ACK three of 1,004 ns. The run ends with it, long before
+    // another failure.
     let (from, until) = (ns(3_000_040), ns(5_000_000));
     let slow = fault(Broken::Rate { link: 0, rate: Rate::from_gbps(50) }, from, until);
-    let net = network(line(), round(), vec![flow(0, 1, PACKETS * 952)], vec![slow], Convergence::None);
+    let later = fault(Broken::Link(1), Time::from_ms(20), Time::from_ms(30));
+    let net = network(line(), round(), vec![flow(0, 1, PACKETS * 952)], vec![slow, later], Convergence::None);
     let sim = run(net, true, None);
     let expected = ns(5_000_080 + 74_998 * 80 + 3 * 1_080 + 3 * 1_004);
     assert_eq!(sim.records().flows[0].fct, Some(expected));
+    assert_eq!(sim.now(), Time(expected.0.next_multiple_of(1_000_000)));
     assert_eq!(jumps_between(&sim, &[Time::ZERO, from, until, expected]), [true; 3]);
     assert!(sim.counters().events < 20_000, "{}", sim.counters().events);
     let all = sim.forwarded().expect("fast-forwarded");
@@ -114,20 +120,26 @@ fn no_time_is_carried_forward_while_frames_are_lost_by_chance() {
     assert!(broken > Time::from_us(1_900) && broken <= Time::from_us(2_000), "{broken}");
 }
 
-/// Messages one after the other from host 0 to host 1 on one connection, with a fault.
-fn chain_of(count: u32, what: Fault, fast: bool, duration: Option<Time>) -> Simulation {
-    let topology = star(&[0, 0]);
+/// A run of messages that wait for others, on one connection for each pair of hosts, with a fault that routing never knows of.
+fn run_in_turn(flows: Vec<Flow>, dependencies: Vec<Dependency>, what: Fault, fast: bool) -> Simulation {
+    let topology = star(&[0; 4]);
     let router = Router::new(topology.clone(), &Routing::default(), 1).expect("routes");
     let none = scheme("none", serde_json::json!({}), Time::from_us(1));
     let env = network_env(&topology, &router, &round(), &none.signals()).expect("connected");
-    let flows = vec![flow(0, 1, SIZE); count as usize];
-    let schedule = Schedule {
-        dependencies: one_after_the_other(count),
-        connections: vec![Some(0); count as usize],
-        ..Schedule::default()
-    };
+    let connections = vec![Some(0); flows.len()];
+    let schedule = Schedule { dependencies, connections, anywhere: true, ..Schedule::default() };
     let net = Network::along(topology, &router, env, round(), none, flows, schedule, 1).expect("a network");
-    run(net.with_faults(&router, vec![what], Convergence::None, &[]).expect("faults"), fast, duration)
+    run(net.with_faults(&router, vec![what], Convergence::None, &[]).expect("faults"), fast, None)
+}
+
+/// Messages of a size one after the other from host 0 to host 1 on one connection, with a fault.
+fn chain_of(count: u32, size: u64, what: Fault, fast: bool) -> Simulation {
+    run_in_turn(vec![flow(0, 1, size); count as usize], one_after_the_other(count), what, fast)
+}
+
+/// When messages started, and how long they took.
+fn times(sim: &Simulation) -> Vec<(Time, Option<Time>)> {
+    sim.records().flows.iter().map(|flow| (flow.start, flow.fct)).collect()
 }
 
 #[test]
@@ -140,13 +152,10 @@ fn messages_are_recalled_by_those_of_the_same_network() {
         let slow = Broken::Rate { link: 0, rate: Rate::from_gbps(50) };
         fault(slow, Time::from_us(10_500), Time::from_us(30_500))
     };
-    let (plain, fast) = (chain_of(40, slow_down(), false, None), chain_of(40, slow_down(), true, None));
-    let times = |sim: &Simulation| -> Vec<_> {
-        sim.records().flows.iter().map(|flow| (flow.start, flow.fct.expect("complete"))).collect()
-    };
+    let [plain, fast] = [false, true].map(|fast| chain_of(40, SIZE, slow_down(), fast));
     assert_eq!(times(&plain), times(&fast));
     let slow = ALONE + Time::from_ns(12_500 * 80 + 4);
-    let is_slow: Vec<usize> = (0..40).filter(|&number| times(&fast)[number].1 == slow).collect();
+    let is_slow: Vec<usize> = (0..40).filter(|&number| times(&fast)[number].1 == Some(slow)).collect();
     let (first, last) = (is_slow[0], *is_slow.last().expect("slow ones"));
     assert_eq!((first, last), (11, 19));
     let expected: Vec<usize> = (3..10).chain(14..20).chain(24..40).collect();
@@ -161,23 +170,70 @@ fn messages_are_recalled_by_those_of_the_same_network() {
 fn a_run_does_not_end_while_a_recalled_message_is_under_way() {
     // A run with a fault ends if no payload has arrived for 10 ms. Of five messages of 20 ms each the last two are recalled, and their payload
     // arrives all at once.
-    let net = |fast| {
-        let far = fault(Broken::Link(1), Time::from_us(1), Time::from_us(2));
-        let topology = star(&[0, 0]);
-        let router = Router::new(topology.clone(), &Routing::default(), 1).expect("routes");
+    let far = || fault(Broken::Link(1), Time::from_us(1), Time::from_us(2));
+    let [plain, fast] = [false, true].map(|fast| chain_of(5, 20 * SIZE, far(), fast));
+    assert_eq!(times(&plain), times(&fast));
+    assert!(recalled(&fast).contains(&4) && times(&fast)[4].1 > Some(Time::from_ms(20)));
+}
+
+#[test]
+fn episodes_come_again_only_in_the_same_network() {
+    // An episode takes 30.088 us with the pause after it. The link to host 1 has 50 Gbps from 305 us on, or from 285 us on. The tenth one, from 270.792 to
+    // 290.88 us, is recalled in the first case and simulated in the second; the eleventh one, from 300.88 us on, is recalled in neither. From
+    // then on each takes 160 ns for each of 200 frames. Two of them are the same before the next ones are recalled.
+    for (us, last, first) in [(305, 10, 13), (285, 9, 12)] {
+        let slow =
+            || fault(Broken::Rate { link: 1, rate: Rate::from_gbps(50) }, Time::from_us(us), Time::NEVER);
+        let (flows, dependencies) = episodes(24);
+        let of_run = |fast| run_in_turn(flows.clone(), dependencies.clone(), slow(), fast);
+        let [plain, fast] = [false, true].map(of_run);
+        assert_eq!(times(&plain), times(&fast));
+        assert_eq!(recalled(&fast), of((3..last).chain(first..24)), "{us}");
+        assert_eq!(fast.forwarded().expect("fast-forwarded").uncertain_from, None);
+    }
+}
+
+#[test]
+fn messages_that_a_detour_brings_together_have_met() {
+    // Host h0 sends 20 MB to h1, and h2 sends messages of 400 packets to h3, one after the other, by the other spine. The first link of the long one
+    // goes down at 300 us, and from 320 us on it goes by the other spine too, so that the short ones take longer, and none is recalled until the long one is over.
+    let topology = two_spines_of(2);
+    let long = flow(0, 2, 20_000_000);
+    let net = |seed, faults| {
+        let router = Router::new(topology.clone(), &Routing::default(), seed).expect("routes");
         let none = scheme("none", serde_json::json!({}), Time::from_us(1));
         let env = network_env(&topology, &router, &round(), &none.signals()).expect("connected");
-        let flows = vec![flow(0, 1, 20 * SIZE); 5];
-        let (dependencies, connections) = (one_after_the_other(5), vec![Some(0); 5]);
+        let mut flows = vec![flow(1, 3, 400 * 952); 60];
+        let (mut connections, dependencies) = (vec![Some(0); 60], one_after_the_other(60));
+        flows.push(long.clone());
+        connections.push(None);
         let schedule = Schedule { dependencies, connections, ..Schedule::default() };
-        let net =
-            Network::along(topology, &router, env, round(), none, flows, schedule, 1).expect("a network");
-        run(net.with_faults(&router, vec![far], Convergence::None, &[]).expect("faults"), fast, None)
+        let net = Network::along(topology.clone(), &router, env, round(), none, flows, schedule, 1);
+        let converges = Convergence::After(Time::from_us(20));
+        net.expect("a network").with_faults(&router, faults, converges, &[]).expect("faults")
     };
-    let (plain, fast) = (net(false), net(true));
-    let fcts = |sim: &Simulation| -> Vec<_> { sim.records().flows.iter().map(|flow| flow.fct).collect() };
-    assert_eq!(fcts(&plain), fcts(&fast));
-    assert!(recalled(&fast).contains(&4) && fcts(&fast)[4].expect("complete") > Time::from_ms(20));
+    // By link between switches: that of the long message, if the short ones take the other one.
+    let apart = |seed| {
+        let net = net(seed, Vec::new());
+        let [long, short] = [60, 0].map(|flow| net.data_path(FlowId(flow))[1].link() as u32);
+        (long != short).then_some((seed, long))
+    };
+    let (seed, link) = (1..20).find_map(apart).expect("a hash that keeps them apart");
+    let dead = || vec![fault(Broken::Link(link), Time::from_us(300), Time::NEVER)];
+    let [plain, fast] = [false, true].map(|fast| run(net(seed, dead()), fast, None));
+    assert_eq!(times(&plain), times(&fast));
+    let alone = times(&fast)[1].1;
+    let (start, fct) = times(&fast)[60];
+    let beside = |&number: &usize| {
+        let at = times(&fast)[number].0;
+        number < 60 && at > Time::from_us(320) && at < start + fct.expect("complete")
+    };
+    let others: Vec<usize> = (0..60).filter(beside).collect();
+    assert!(
+        others.len() > 5 && others[1..].iter().all(|&number| times(&fast)[number].1 > alone),
+        "{others:?}"
+    );
+    assert!(recalled(&fast).contains(&4) && !recalled(&fast).iter().any(beside), "{:?}", recalled(&fast));
 }
 
 #[test]
@@ -185,12 +241,44 @@ fn a_receiver_that_has_stopped_keeps_time_from_being_carried_forward() {
     // Host 1 takes nothing from 3 to 5 ms. Its NIC keeps 100,000 B, then the network fills up under PFC, and all goes on after it.
     let stop = Broken::Receiver { host: NodeId(1), rate: None, buffer: 100_000 };
     let (from, until) = (Time::from_ms(3), Time::from_ms(5));
-    let of = |fast| chain_of(12, fault(stop.clone(), from, until), fast, None);
-    let (plain, fast) = (of(false), of(true));
-    let outcome = |sim: &Simulation, n: usize| sim.records().flows[n].fct;
-    for number in 0..12 {
-        assert_eq!(outcome(&plain, number), outcome(&fast, number), "{number}");
-    }
-    assert!(outcome(&fast, 2) > Some(ALONE + Time::from_us(1_900)), "{:?}", outcome(&fast, 2));
-    assert_eq!(jumps_between(&fast, &[Time::ZERO, from, until, plain.now()])[1], false);
+    let [plain, fast] = [false, true].map(|fast| chain_of(12, SIZE, fault(stop.clone(), from, until), fast));
+    assert_eq!(times(&plain), times(&fast));
+    assert!(times(&fast)[2].1 > Some(ALONE + Time::from_us(1_900)), "{:?}", times(&fast)[2]);
+    assert!(!jumps_between(&fast, &[Time::ZERO, from, until, plain.now()])[1]);
+}
+
+#[test]
+fn a_watchdog_counts_simulated_time() {
+    // Host 1 takes nothing from 6 to 8 ms, in the midst of a message of 100 ms. Its NIC keeps 100 frames of 1,000 B, and the next one is there 8.08 us
+    // after the first at the latest. The PAUSE stops the switch's queue 1 us and some ns later. It is in a storm 500 us after that, and obeys
+    // again 300 us after the RESUME, which comes within some microseconds of 8 ms.
+    let stop = Broken::Receiver { host: NodeId(1), rate: None, buffer: 100_000 };
+    let (from, until) = (Time::from_ms(6), Time::from_ms(8));
+    let [plain, fast] = [false, true].map(|fast| {
+        let mut settings = round();
+        let (detection, restoration) = (Time::from_us(500), Time::from_us(300));
+        settings.switch.watchdog = Some(Watchdog { detection, restoration, action: WatchdogAction::Drop });
+        let flows = vec![flow(0, 1, 100 * SIZE)];
+        run(
+            network(
+                star(&[0, 0]),
+                settings,
+                flows,
+                vec![fault(stop.clone(), from, until)],
+                Convergence::None,
+            ),
+            fast,
+            None,
+        )
+    });
+    assert_eq!(plain.records().watchdog, fast.records().watchdog);
+    let [storm] = &fast.records().watchdog[..] else { panic!("{:?}", fast.records().watchdog) };
+    assert!(storm.stopped > from + Time::from_us(8) && storm.stopped < from + Time::from_us(12), "{storm:?}");
+    assert_eq!(storm.detected, storm.stopped + Time::from_us(500));
+    let restored = storm.restored.expect("restored");
+    let soonest = until + Time::from_us(300);
+    assert!(restored > soonest && restored < soonest + Time::from_us(20), "{storm:?}");
+    assert_eq!(plain.records().flows[0].fct, fast.records().flows[0].fct);
+    let jumps = jumps_between(&fast, &[Time::ZERO, from, until, restored, plain.now()]);
+    assert_eq!(jumps, [true, false, false, true]);
 }

@@ -119,17 +119,16 @@ fn a_host_keeps_what_it_has_to_send_while_its_link_is_down() {
 
 /// h0 - l0, l1 - h1, and two spines between the leaves: links 0, 1, then l0 - a, l0 - b, l1 - a, l1 - b.
 pub fn two_spines() -> Topology {
-    let node = |name: &str, kind| Node { name: name.into(), kind, tier: 0 };
-    let (host, switch) = (NodeKind::Host, NodeKind::Switch);
-    let nodes = vec![
-        node("h0", host),
-        node("h1", host),
-        node("l0", switch),
-        node("l1", switch),
-        node("a", switch),
-        node("b", switch),
-    ];
-    let link = |a, b| Link {
+    two_spines_of(1)
+}
+
+/// The same with so many hosts on each leaf: those of l0, then those of l1.
+pub fn two_spines_of(hosts: u32) -> Topology {
+    let node = |name: String, kind| Node { name, kind, tier: 0 };
+    let (l0, l1, a, b) = (2 * hosts, 2 * hosts + 1, 2 * hosts + 2, 2 * hosts + 3);
+    let named = |host: u32| node(format!("h{host}"), NodeKind::Host);
+    let switches = ["l0", "l1", "a", "b"].map(|name| node(name.into(), NodeKind::Switch));
+    let link = |(a, b)| Link {
         a: NodeId(a),
         b: NodeId(b),
         rate_ab: RATE,
@@ -137,8 +136,9 @@ pub fn two_spines() -> Topology {
         delay_ab: DELAY,
         delay_ba: DELAY,
     };
-    let links = [(0, 2), (1, 3), (2, 4), (2, 5), (3, 4), (3, 5)].map(|(a, b)| link(a, b));
-    Topology { nodes, links: links.into(), ..Topology::default() }
+    let own = (0..2 * hosts).map(|host| (host, if host < hosts { l0 } else { l1 }));
+    let links = own.chain([(l0, a), (l0, b), (l1, a), (l1, b)]).map(link).collect();
+    Topology { nodes: (0..2 * hosts).map(named).chain(switches).collect(), links, ..Topology::default() }
 }
 
 /// The link of the flow's path from its first switch.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use xoff_engine::Time;
-use xoff_fabric::run::fast_forward::FastForwarded;
+use xoff_fabric::run::fast_forward::{FastForwarded, Held};
 use xoff_fabric::settings::Transport;
 use xoff_fabric::{Simulation, Stop};
 use xoff_schemes::AnyScheme;
@@ -138,11 +138,13 @@ pub(super) fn manifest(
 fn doubts(all: &FastForwarded) -> Vec<String> {
     let skips = all.jumps() + all.recalled > 0;
     let idle = all.held.iter().max_by_key(|(_, time)| *time).filter(|_| !skips);
+    // The scenario's check has said so of what is known beforehand.
+    let idle = idle.filter(|(why, _)| *why != Held::Unknown);
     let idle = idle.map(|(why, _)| format!("`fast_forward` in [run] skipped nothing: {}", why.text()));
     let doubt = all.uncertain_from.map(|from| {
         format!(
             "from {:.3} us on completion times of single messages, marked `uncertain` in the table flows, may differ from those without `fast_forward` by more than the \
-             tolerance: after an approximate jump or a recalled message, messages met at a port, and how they share it may \
+             tolerance: after an approximate jump or a recalled message, messages met at a port, or something broke, and what comes of it may \
              hang on single packets; or a scheme with a state of its own lived through a jump; or an estimated error exceeds \
              the tolerance; a smaller `tolerance` in [run.fast_forward] gives fewer such jumps and messages",
             from.secs() * 1e6

@@ -76,10 +76,6 @@ fn others(c: &mut Checker<'_>, s: &Scenario) {
     }
     let (place, what) =
         if s.event.is_empty() { ("switch.watchdog", "a watchdog") } else { ("event", "an [[event]]") };
-    if s.run.fast_forward.is_some() && s.switch.watchdog.is_some() {
-        let message = "`fast_forward` in [run] stands beside `watchdog` in [switch], over whose times no time can be carried forward";
-        c.add("run.fast_forward", message, "expected no `fast_forward`, or no `watchdog`");
-    }
     if s.quirks.nic == NicTimer::Ns3 {
         let message = format!("`nic` in [quirks] is \"ns3\", whose NIC knows nothing of {what}");
         c.add("quirks.nic", message, "expected \"next_to_send\"");

@@ -14,11 +14,6 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario) {
     if s.link.is_default() {
         return;
     }
-    if s.run.fast_forward.is_some() {
-        let message =
-            "`fast_forward` in [run] stands beside [link], whose chances no time can be carried forward over";
-        c.add("run.fast_forward", message, "expected no `fast_forward`, or no [link]");
-    }
     if s.link.loses()
         && let FlowControl::Credit(credits) = &s.flow_control
         && credits.granularity == CreditGranularity::Flit

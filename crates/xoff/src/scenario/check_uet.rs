@@ -39,10 +39,6 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario) {
             "expected another kind, or another `transport` in [host]",
         );
     }
-    if s.run.fast_forward.is_some() {
-        let message = "`fast_forward` in [run] carries no state of transport `uet`";
-        c.add("run.fast_forward", message, "expected another `transport` in [host], or no `fast_forward`");
-    }
 }
 
 /// Refuses flows that the transport does not carry.

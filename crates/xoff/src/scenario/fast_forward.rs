@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_fabric::settings::FlowControl;
+use xoff_fabric::settings::Transport;
 
 use super::check::Checker;
 use super::{Queues, Rates, Record, Scenario, States};
@@ -42,6 +42,17 @@ fn needs_packets(record: &Record) -> Option<&'static str> {
     records.into_iter().find_map(|(key, asked)| asked.then_some(key))
 }
 
+/// What has a state of which nobody tells the whole; `None` if nothing has.
+fn has_unknown_state(s: &Scenario) -> Option<String> {
+    if s.host.transport == Transport::Uet {
+        return Some("the state of transport `uet`".into());
+    }
+    if s.scheme.signals().credits.is_some() {
+        return Some(format!("credits of scheme `{}`", s.scheme.name()));
+    }
+    (!s.link.is_default()).then(|| "errors and retries of [link]".into())
+}
+
 /// Checks `fast_forward` in `[run]`.
 pub(super) fn check(c: &mut Checker<'_>, s: &Scenario) {
     let Some(FastForward { tolerance }) = s.run.fast_forward else { return };
@@ -53,13 +64,9 @@ pub(super) fn check(c: &mut Checker<'_>, s: &Scenario) {
             format!("expected a number above 0, at most {MAX_TOLERANCE}"),
         );
     }
-    if s.scheme.signals().credits.is_some() {
-        let message = format!("`fast_forward` in [run] carries no credits of scheme `{}`", s.scheme.name());
-        c.add("run.fast_forward", message, "expected another scheme, or no `fast_forward`");
-    }
-    if let FlowControl::Bfc(_) = s.flow_control {
-        let message = "`fast_forward` in [run] carries no queues by flow of [flow_control] `bfc`";
-        c.add("run.fast_forward", message, "expected another flow control, or no `fast_forward`");
+    if let Some(what) = has_unknown_state(s) {
+        c.warnings
+            .push(format!("`fast_forward` in [run] skips nothing: no time is carried forward over {what}"));
     }
     if let Some(key) = needs_packets(&s.record) {
         let message =

@@ -27,6 +27,8 @@ pub enum Held {
     Repairs,
     /// Switches, throttles, receivers, or reaction points that connections share keep times of their own.
     SharedPacing,
+    /// Transport `uet`, receivers' credits, or errors of all links: their state is not known.
+    Unknown,
     /// Something is broken that takes random numbers or keeps times of its own.
     Broken,
     /// Nothing is under way.
@@ -35,7 +37,7 @@ pub enum Held {
 
 impl Held {
     /// All reasons.
-    pub const ALL: [Held; 12] = [
+    pub const ALL: [Held; 13] = [
         Held::Observing,
         Held::FewPackets,
         Held::RatesVary,
@@ -46,6 +48,7 @@ impl Held {
         Held::Chance,
         Held::Repairs,
         Held::SharedPacing,
+        Held::Unknown,
         Held::Broken,
         Held::NothingSent,
     ];
@@ -66,6 +69,9 @@ impl Held {
             Held::Repairs => "packets were sent again, or ACKs of an earlier message were missing",
             Held::SharedPacing => {
                 "switches, throttles, receivers or shared reaction points keep times of their own"
+            }
+            Held::Unknown => {
+                "transport `uet`, a scheme's credits or [link] have a state over which no time is carried forward"
             }
             Held::Broken => {
                 "something was broken that draws random numbers or keeps times of its own: lossy links, babbling NICs, stopped or slow receivers"

@@ -44,6 +44,7 @@ pub(super) use jump::{Counts, Jump};
 pub(super) use ports::CarriedPorts;
 pub(super) use signature::Signature;
 use steady::Steady;
+pub(super) use steady::is_unknown;
 use trial::Repetition;
 
 use super::partition::AnyPartition;
@@ -149,6 +150,9 @@ impl FastForward {
 
     fn try_jump(&mut self, partition: &mut dyn AnyPartition, now: Time) -> Result<(), Held> {
         let net = partition.network();
+        if is_unknown(net) {
+            return Err(Held::Unknown);
+        }
         if partition.is_slowed() || steady::holds_times(net) {
             return Err(Held::SharedPacing);
         }

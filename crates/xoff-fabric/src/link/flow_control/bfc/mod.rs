@@ -27,6 +27,7 @@
 mod queues;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 
 use xoff_engine::Time;
 
@@ -91,7 +92,7 @@ impl Bfc {
         let period = links.control.period;
         let own = &mut links.control.egress[egress.index()];
         if !std::mem::replace(&mut own.armed, true) {
-            let at = Time((ctx.now.0 / period.0 + 1) * period.0);
+            let at = ctx.on_network_clock(Time((ctx.simulated().0 / period.0 + 1) * period.0));
             let node = links.node_of(egress);
             ctx.schedule(node, at, key(kind::LINK_CONTROL_PERIOD, egress.0), 0);
         }
@@ -193,6 +194,29 @@ impl LinkControl for Bfc {
 
     fn waiting(links: &Links<Self>, egress: QueueId) -> Vec<PacketId> {
         links.control.egress[egress.index()].waiting.packets().collect()
+    }
+
+    fn hash_state(links: &Links<Self>, now: Time, hasher: &mut impl Hasher) {
+        let Bfc { egress, paused, told, period, .. } = &links.control;
+        let mut is_idle = true;
+        for (place, state) in egress.iter().enumerate() {
+            if state.waiting.is_empty() && state.holding.is_empty() && !state.armed {
+                continue;
+            }
+            is_idle &= state.holding.is_empty() && !state.armed;
+            state.waiting.hash_order(hasher);
+            (place, &state.holding, &state.news, state.armed).hash(hasher);
+        }
+        for (place, (paused, told)) in paused.iter().zip(told).enumerate() {
+            if !paused.is_empty() || !told.is_empty() {
+                is_idle = false;
+                (place, paused, told).hash(hasher);
+            }
+        }
+        // Lists go at multiples of their period.
+        if !is_idle {
+            (now.0 % period.0).hash(hasher);
+        }
     }
 
     fn flow_may_go(links: &Links<Self>, egress: QueueId, connection: ConnectionId) -> bool {

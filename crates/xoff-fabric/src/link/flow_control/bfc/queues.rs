@@ -1,6 +1,7 @@
 //! The queues of a switch's egress port and priority, one for each flow while there are enough.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use crate::ids::QueueId;
 use crate::packet::PacketId;
@@ -115,6 +116,21 @@ impl FlowQueues {
     /// Whether a flow is held.
     pub fn holds(&self) -> bool {
         self.queues.iter().any(|queue| !queue.held.is_empty())
+    }
+
+    /// Whether nothing waits and no flow is held.
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty() && !self.holds()
+    }
+
+    /// Tells apart in which queues the flows wait whose packets are known in order, whose turn is next, and which flows are held.
+    pub fn hash_order(&self, hasher: &mut impl Hasher) {
+        self.ring.hash(hasher);
+        for (number, queue) in self.queues.iter().enumerate() {
+            if !queue.packets.is_empty() || !queue.held.is_empty() {
+                (number, queue.packets.len(), queue.bytes, &queue.held).hash(hasher);
+            }
+        }
     }
 
     /// The packets that wait, queue by queue.
