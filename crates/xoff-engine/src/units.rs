@@ -47,6 +47,10 @@ impl Time {
     pub const fn saturating_sub(self, other: Time) -> Time {
         Time(self.0.saturating_sub(other.0))
     }
+    /// The moment so long before this one: zero if that would be negative, and [`Time::NEVER`] before [`Time::NEVER`].
+    pub const fn before(self, by: Time) -> Time {
+        if self.0 == Time::NEVER.0 { self } else { self.saturating_sub(by) }
+    }
 }
 
 impl Add for Time {
@@ -210,6 +214,11 @@ mod tests {
         assert_eq!(
             (five.saturating_sub(sum), Time(1).saturating_add(Time::NEVER)),
             (Time::ZERO, Time::NEVER)
+        );
+        // 12 ns before 5 ns is no time, and what never comes does not come earlier either.
+        assert_eq!(
+            [sum.before(five), five.before(sum), Time::NEVER.before(five)],
+            [Time(7_000), Time::ZERO, Time::NEVER]
         );
     }
 

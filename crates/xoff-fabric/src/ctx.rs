@@ -70,7 +70,7 @@ impl Ctx {
 
     /// The network's clock at the simulated time `at`, which is not before the current one.
     pub fn on_network_clock(&self, at: Time) -> Time {
-        at.saturating_sub(self.carried)
+        at.before(self.carried)
     }
 
     /// A packet is lost, at an egress port or on its link, or at the switch that it entered by an ingress port; a `fault` may be

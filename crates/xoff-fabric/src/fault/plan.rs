@@ -159,9 +159,9 @@ impl FaultPlan {
         self.changes.get(self.changes_until(after)).copied().unwrap_or(Time::NEVER)
     }
 
-    /// From when on frames may begin on a wire that the next change after a time spoils.
+    /// From when on frames may begin on a wire that the next change after a time spoils; [`Time::NEVER`] if none comes.
     pub(crate) fn next_effect(&self, after: Time) -> Time {
-        self.next_change(after).saturating_sub(self.foresight)
+        self.next_change(after).before(self.foresight)
     }
 
     /// Whether something is broken at a time that takes random numbers, or keeps times of its own.

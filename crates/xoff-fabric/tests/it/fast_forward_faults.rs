@@ -12,7 +12,7 @@ use xoff_fabric::run::fast_forward::{Held, Span};
 use xoff_fabric::settings::{Watchdog, WatchdogAction};
 use xoff_fabric::{Network, Recording, Simulation, network_env};
 
-use crate::common::{flow, scheme, star};
+use crate::common::{chain, flow, scheme, star};
 use crate::episodes::{episodes, of};
 use crate::faults::{fault, first_trunk, line, network, round, two_spines, two_spines_of};
 use crate::recall::{ALONE, SIZE, one_after_the_other, recalled};
@@ -102,6 +102,25 @@ fn a_link_that_goes_down_loses_the_frames_that_are_on_it() {
     assert_eq!(jumps_between(&fast, &[Time::ZERO, change, known, plain.now()]), [true, false, true]);
     assert!(fast.counters().events * 20 < plain.counters().events);
     assert_eq!(fast.forwarded().expect("fast-forwarded").uncertain_from, None);
+}
+
+#[test]
+fn a_jump_ends_before_the_first_frame_that_a_failure_spoils() {
+    // Links of 10 us. The one between the switches is down from 3 ms to 3.01 ms. Frame i is on it from 10,080 + 80 i to 20,160 + 80 i ns. The first one
+    // that is lost is 37,248, which would arrive at 3 ms and begins at 2,989.92 us, and the last one 37,499, which comes to s0 with the end of the outage.
+    let topology = chain(2, &[0, 1], Rate::from_gbps(100), Time::from_us(10));
+    let down = || vec![fault(Broken::Link(2), Time::from_ms(3), Time::from_us(3_010))];
+    let flows = vec![flow(0, 1, PACKETS * 952)];
+    let of_run = |fast| {
+        let net = network(topology.clone(), round(), flows.clone(), down(), Convergence::None);
+        run(net, fast, Some(Time::from_ms(4)))
+    };
+    let [plain, fast] = [false, true].map(of_run);
+    let losses = fast.records().losses.iter().flatten();
+    let (_, lost) = losses.clone().find(|(key, _)| key.is_data).expect("data is lost");
+    assert_eq!((lost.packets, lost.first, lost.last), (252, ns(2_989_920), ns(3_010_000)));
+    assert_eq!(plain.records().losses, fast.records().losses);
+    assert!(fast.forwarded().expect("fast-forwarded").jumps() > 0);
 }
 
 #[test]

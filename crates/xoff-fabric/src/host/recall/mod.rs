@@ -209,7 +209,7 @@ impl Recall {
 
     /// A message may be recalled only if it ends before then: before anything changes in the network.
     fn until(&self, net: &Network, now: Time) -> Time {
-        net.next_change(now).saturating_sub(self.window + self.window)
+        net.next_change(now).before(self.window + self.window)
     }
 
     /// Takes note of what has changed in the network until `now`: what was learned before is past.

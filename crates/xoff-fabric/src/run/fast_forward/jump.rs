@@ -63,7 +63,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     pub(crate) fn next_external(&self) -> Time {
         let Ctx { net, events, carried, .. } = &self.ctx;
         let effect = net.next_effect(self.ctx.simulated());
-        events.first_of(is_external).min(effect.saturating_sub(*carried))
+        events.first_of(is_external).min(effect.before(*carried))
     }
 
     /// The counts that a jump extrapolates, always in the same order.

@@ -145,7 +145,7 @@ impl FastForward {
 
     /// The end of the run on the network's clock, after some time was carried forward.
     fn left(&self, carried: Time) -> Time {
-        if self.end == Time::NEVER { Time::NEVER } else { self.end.saturating_sub(carried) }
+        self.end.before(carried)
     }
 
     fn try_jump(&mut self, partition: &mut dyn AnyPartition, now: Time) -> Result<(), Held> {
