@@ -1,11 +1,13 @@
 """Fast-forwarded runs beside plain ones: errors of completion times and packet-hops, as a table and a figure.
 
-    python benches/fast_forward.py [--random N] [--again N] [--megabytes M] [--processes P] [--write PAGE]
+    python benches/fast_forward.py [--random N] [--again N] [--failures N] [--megabytes M] [--processes P]
+                                   [--write PAGE]
 
 Every run is made twice, with every packet and with `run.fast_forward`: each scheme with each pattern and flow control
 on a fat-tree of 16 hosts, the ready scenarios of `scenarios` without the records that need every packet, random
-scenarios, and random ones whose work comes again. Messages for which the fast run vouches are compared apart from those
-that it calls uncertain. It takes eight to twelve minutes on two cores, and the table is the same on any machine.
+scenarios, random ones whose work comes again, and random ones in which something breaks. Messages for which the fast
+run vouches are compared apart from those that it calls uncertain. It takes ten to fifteen minutes on two cores, and the
+table is the same on any machine.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from page import MeasuredPage
-from random_scenarios import repeating
+from random_scenarios import breaking, repeating
 from random_scenarios import scenario as random_scenario
 
 import xoff
@@ -50,7 +52,7 @@ PATTERNS: dict[str, dict[str, Any]] = {
 SHARE = {"all-to-all": 1 / 16, "incast of 4": 1 / 4}
 """The size of a pattern's messages, in sizes of the benchmark; that of others is the whole size."""
 
-FLOW_CONTROLS = {"PFC": "pfc", "InfiniBand": "cbfc", "link credits": "credit"}
+FLOW_CONTROLS = {"PFC": "pfc", "InfiniBand": "cbfc", "link credits": "credit", "BFC": "bfc"}
 WITHOUT = {
     **dict.fromkeys(("breakdown", "reordering", "roots", "notifications", "marks", "throttles", "variables"), False),
     **dict.fromkeys(("packets", "states"), "none"),
@@ -58,6 +60,7 @@ WITHOUT = {
 """Records that need every packet, switched off."""
 
 READY, RANDOM, AGAIN = "ready scenarios", "random scenarios", "random work that comes again"
+BREAKING = "random failures"
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class Outcome:
         return bool(self.failed) or beyond
 
 
-def cases(megabytes: float, randoms: int, again: int) -> Iterator[Case]:
+def cases(megabytes: float, randoms: int, again: int, failures: int) -> Iterator[Case]:
     """Every scenario."""
     known = [name for name in (str(scheme["name"]) for scheme in catalogue()["schemes"]) if is_taken(name)]
     for scheme in known:
@@ -120,10 +123,13 @@ def cases(megabytes: float, randoms: int, again: int) -> Iterator[Case]:
         yield Case((RANDOM,), random_scenario(number, known))
     for number in range(again):
         yield Case((AGAIN,), repeating(number, known))
+    for number in range(failures):
+        yield Case((BREAKING,), breaking(number, known))
 
 
 def is_taken(scheme: str) -> bool:
-    """Whether a scheme can be fast-forwarded at all."""
+    """Whether a scheme can stand beside fast-forward in a plain network."""
+    warnings.simplefilter("ignore")
     small = {
         "topology": {"name": "star", "hosts": 3},
         "scheme": {"name": scheme},
@@ -220,7 +226,7 @@ def table(outcomes: list[Outcome]) -> str:
     lines = [f"| {' | '.join(HEADS)} |", f"|{' --- |' * len(HEADS)}"]
     kinds = ([each.case.groups[kind] for each in outcomes if len(each.case.groups) > kind] for kind in range(3))
     groups: dict[str, list[Outcome]] = {group: [] for kind in kinds for group in kind}
-    for group in (READY, RANDOM, AGAIN, "all"):
+    for group in (READY, RANDOM, AGAIN, BREAKING, "all"):
         groups[group] = groups.pop(group, [])
     for outcome in outcomes:
         for group in (*outcome.case.groups, "all"):
@@ -270,7 +276,7 @@ def draw(outcomes: list[Outcome]) -> None:
     """Draws the distribution of errors, and each run's largest error beside its gain."""
     mpl.rcParams.update({"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "xoff", "font.family": "sans-serif"})
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained")
-    groups = [*PATTERNS, READY, RANDOM, AGAIN]
+    groups = [*PATTERNS, READY, RANDOM, AGAIN, BREAKING]
     colours = {group: mpl.colormaps["tab10"](number) for number, group in enumerate(groups)}
     lowest, none, highest = 1e-7, 4e-8, 1.0
     runs = [each for each in outcomes if each.skips and not each.failed]
@@ -318,6 +324,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--random", type=int, default=2000, help="number of random scenarios (2000)")
     parser.add_argument("--again", type=int, default=500, help="number of those whose work comes again (500)")
+    parser.add_argument("--failures", type=int, default=500, help="number of those in which something breaks (500)")
     parser.add_argument("--megabytes", type=float, default=128.0, help="size of a collective (128)")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs at a time (one for each core)")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table into this page, and draw its figure")
@@ -327,7 +334,7 @@ def main() -> None:
     except (OSError, ValueError) as error:
         parser.error(str(error))
     with ProcessPoolExecutor(given.processes) as pool:
-        outcomes = list(measured(pool.map(compare, cases(given.megabytes, given.random, given.again))))
+        outcomes = list(measured(pool.map(compare, cases(given.megabytes, given.random, given.again, given.failures))))
     text = table(outcomes)
     print(text)
     if page:

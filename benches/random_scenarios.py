@@ -23,6 +23,7 @@ def scenario(number: int, schemes: list[str]) -> Scenario:
                 {"name": "pfc", "xoff": draw.choice(["60KB", "200KB", "500KB"])},
                 {"name": "cbfc"},
                 {"name": "credit"},
+                {"name": "bfc"},
             ]
         ),
         "traffic": [pattern for _ in range(draw.choice([1, 1, 2, 3])) for pattern in _traffic(draw, hosts)],
@@ -120,15 +121,15 @@ def breaking(number: int, schemes: list[str]) -> Scenario:
     if draw.random() < 0.5:
         # Messages that are long enough to be steady between two events.
         size = f"{draw.randint(10, 150)}MB"
-        made["traffic"] = [
-            {"size": size}
-            | draw.choice([{"pattern": "permutation"}, {"pattern": "permutation"}, {"pattern": "allreduce", "algorithm": "ring"}])
-        ]
+        ring = {"pattern": "allreduce", "algorithm": "ring"}
+        made["traffic"] = [draw.choice([{"pattern": "permutation"}, {"pattern": "permutation"}, ring]) | {"size": size}]
         made.pop("job", None)
     if draw.random() < 0.7:
         made["routing"] = {"convergence": draw.choice(["20us", "200us", "1ms"])}
     made["host"] = made.get("host", {}) | {"retransmit_timeout": draw.choice(["100us", "300us", "1ms"])}
     made["run"] = {"duration": f"{draw.randint(3, 20)}ms", "expect": "unfinished"}
+    if made["flow_control"]["name"] == "bfc":
+        made["flow_control"] = {"name": "pfc"}
     has_trunks, has_pause = made["topology"]["name"] != "star", made["flow_control"]["name"] == "pfc"
     links = ["random", "random_trunk"] if has_trunks else ["random"]
     made["event"] = [_event(draw, links, has_pause=has_pause) for _ in range(draw.choice([1, 1, 1, 2, 3]))]

@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::NotificationPoint;
 
 use super::Hosts;
 use super::nic::NicScheduler;
@@ -257,7 +256,10 @@ impl<N: NicScheduler> Hosts<N> {
         host: NodeId,
     ) {
         for (connection, mut receiver) in receivers {
-            if let Some(at) = receiver.restart_timer(ctx.now) {
+            // Its events have found no receiver meanwhile.
+            receiver.forget_timer();
+            if receiver.has_timer() {
+                let at = receiver.set_timer(ctx);
                 ctx.schedule(host, at, key(kind::NOTIFICATION_TIMER, connection.0), 0);
             }
             self.receivers[connection.index()] = Some(receiver);
@@ -347,14 +349,5 @@ impl<N: NicScheduler> Hosts<N> {
     #[cold]
     pub(super) fn keeps_credits<C>(&self, links: &Links<C>, queue: QueueId) -> bool {
         self.stopped.has(links.node_of(queue))
-    }
-}
-
-impl Receiver {
-    /// When the notification point's timer is to come, if it has one, after events of it were missed.
-    fn restart_timer(&mut self, now: Time) -> Option<Time> {
-        let next = self.notification.next_timer();
-        self.timer_at = next;
-        (next < Time::NEVER).then(|| next.max(now))
     }
 }

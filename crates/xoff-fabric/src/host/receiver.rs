@@ -43,10 +43,15 @@ impl Receiver {
         self.notification.next_timer() != Time::NEVER
     }
 
-    /// The notification point's timer is to come next: returns when, on the network's clock.
+    /// The notification point's timer is to come next, or now if its time is past: returns when, on the network's clock.
     pub(super) fn set_timer(&mut self, ctx: &Ctx) -> Time {
-        self.timer_at = ctx.on_network_clock(self.notification.next_timer());
-        self.timer_at.max(ctx.now)
+        self.timer_at = ctx.on_network_clock(self.notification.next_timer()).max(ctx.now);
+        self.timer_at
+    }
+
+    /// No timer is pending.
+    pub(super) fn forget_timer(&mut self) {
+        self.timer_at = Time::NEVER;
     }
 
     /// Data packets since the last ACK.

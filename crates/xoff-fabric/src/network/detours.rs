@@ -33,7 +33,7 @@ impl Network {
         nics: &[Option<NicChoice>],
     ) -> Result<Network, BuildError> {
         let mut plan = FaultPlan::new(&self.topology, faults);
-        plan.foresee(&self.topology, self.wire.frame());
+        plan.foresee(&self.topology, self.wire.largest());
         let queues = self.topology.ports() as usize * usize::from(self.settings.switch.priorities);
         let ports = self.topology.ports() as usize;
         let entities = self.flows.len() + plan.steps().len() + queues + ports;

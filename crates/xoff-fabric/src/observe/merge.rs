@@ -91,6 +91,7 @@ impl Records {
 impl AddAssign for Totals {
     fn add_assign(&mut self, part: Totals) {
         add(&mut self.pause_frames, part.pause_frames);
+        add(&mut self.resume_frames, part.resume_frames);
         add(&mut self.credit_updates, part.credit_updates);
         add(&mut self.marks, part.marks);
         add(&mut self.chances, part.chances);

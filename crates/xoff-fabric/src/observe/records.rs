@@ -122,6 +122,8 @@ pub struct FlowOutcome {
 pub struct Totals {
     /// PAUSE frames sent.
     pub pause_frames: Vec<u64>,
+    /// RESUME frames sent.
+    pub resume_frames: Vec<u64>,
     /// Updates of credits sent.
     pub credit_updates: Vec<u64>,
     /// Packets marked at the port's egress.
@@ -224,6 +226,7 @@ impl Records {
         let ports = net.topology.ports() as usize;
         let totals = Totals {
             pause_frames: vec![0; ports],
+            resume_frames: vec![0; ports],
             credit_updates: vec![0; ports],
             marks: bytemuck::zeroed_vec(ports),
             chances: vec![0; ports],

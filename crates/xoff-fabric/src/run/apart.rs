@@ -249,7 +249,7 @@ pub(super) fn apart(
         now,
         max_in_flight: parts.iter().map(|part| part.windows.max_in_flight()).sum(),
         forwarded: FastForwarded::of_parts(
-            parts.into_iter().map(|part| part.forward.outcome(part.partition.recall(), part.partition.now())),
+            parts.into_iter().map(|part| part.forward.outcome(&*part.partition)),
         ),
     }))
 }

@@ -152,6 +152,8 @@ pub(super) trait AnyPartition: Send {
     fn signature(&self, now: Time) -> Signature;
     /// The counts that a jump extrapolates, with those of ports if `with_ports`.
     fn counts(&mut self, with_ports: bool) -> Counts;
+    /// Marks on packets so far, at all ports.
+    fn marks(&self) -> u64;
     /// Follows all messages, and recalls them with errors up to `tolerance`.
     fn follow_messages(&mut self, tolerance: f64);
     /// The messages of the partition, if partitions have all nodes and divide the messages.
@@ -503,7 +505,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     }
 
     fn holds_times(&self) -> bool {
-        self.hosts.holds_times() || self.switches.watchdog_counts(&self.links)
+        self.hosts.holds_times() || self.switches.is_in_storm()
     }
 
     fn network(&self) -> &Arc<Network> {
@@ -520,6 +522,10 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn counts(&mut self, with_ports: bool) -> Counts {
         self.counts_now(with_ports)
+    }
+
+    fn marks(&self) -> u64 {
+        self.marks_now()
     }
 
     fn follow_messages(&mut self, tolerance: f64) {

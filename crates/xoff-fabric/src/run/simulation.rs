@@ -191,8 +191,7 @@ impl Simulation {
             _ => windows.now().unwrap_or(last),
         };
         self.max_packets_in_flight = windows.max_in_flight();
-        self.forwarded =
-            forward.map(|forward| forward.outcome(self.partitions[0].recall(), self.partitions[0].now()));
+        self.forwarded = forward.map(|forward| forward.outcome(&*self.partitions[0]));
         self.close();
         Ok(stop)
     }

@@ -194,7 +194,7 @@ impl Windows {
         let boundary = Time(self.limit.0.div_ceil(GRID.0).saturating_mul(GRID.0));
         if begin >= boundary || begin >= self.bounds.end {
             self.max_in_flight = self.max_in_flight.max(totals.in_flight);
-            if self.bounds.flows == Some(totals.flows_done) && !totals.busy {
+            if self.have_all_flows(totals) {
                 return Err(self.over(End::FlowsDone, boundary.min(Time(self.bounds.end.0 - 1))));
             }
             let arrived = boundary.saturating_add(std::mem::take(&mut self.carried));
@@ -255,6 +255,11 @@ impl Windows {
     /// Maximum number of packets in the network at the whole microseconds so far.
     pub fn max_in_flight(&self) -> u32 {
         self.max_in_flight
+    }
+
+    /// Whether every flow that the run waits for has completed, and no step is busy.
+    pub fn have_all_flows(&self, totals: &Totals) -> bool {
+        self.bounds.flows == Some(totals.flows_done) && !totals.busy
     }
 
     /// The end of the last window.

@@ -98,13 +98,10 @@ impl Switches {
         }
     }
 
-    /// Whether a watchdog counts the time of a stop or of a storm now.
-    pub fn watchdog_counts<C>(&self, links: &Links<C>) -> bool {
-        let Some(watchdog) = &self.watchdog else { return false };
-        let mut queues = (0u32..).map(QueueId).zip(&watchdog.queues);
-        queues.any(|(queue, watched)| {
-            watched.storm.is_some() || (watched.armed && links.stops[queue.index()].is_stopped())
-        })
+    /// Whether a watchdog has found a storm that is not over. A stop that comes again with all else is as old after a jump as it would be.
+    pub fn is_in_storm(&self) -> bool {
+        let watchdog = self.watchdog.as_deref();
+        watchdog.is_some_and(|watchdog| watchdog.queues.iter().any(|watched| watched.storm.is_some()))
     }
 
     /// Lets a stopped queue send.

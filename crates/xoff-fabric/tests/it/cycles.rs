@@ -127,6 +127,20 @@ fn flows_that_are_held_back_one_by_one_are_carried_forward() {
 }
 
 #[test]
+fn lists_of_flows_to_hold_back_go_at_multiples_of_simulated_time() {
+    // Host 1 has the link to host 0 for itself, sends a frame each 80 ns, and is carried forward, by no multiple of BFC's 1.08 us. Host 2's message of
+    // 4.2 ms begins at 5 ms.
+    let late = Flow { start: Time::from_ms(5), ..flow(2, 0, 50_000_000) };
+    let by = FlowControl::Bfc(Bfc::default());
+    let sims = both(&by, "none", &[flow(1, 0, 100_000_000), late], None);
+    assert_same(&sims);
+    let spans = forwarded(&sims[1]).jumps_by_start();
+    let early: u64 =
+        spans.iter().filter(|span| span.start < Time::from_ms(5)).map(|span| span.length.0).sum();
+    assert!(early > 4_000_000_000 && early % 1_080_000 != 0, "{spans:?}");
+}
+
+#[test]
 fn a_cycle_ends_before_what_comes_from_outside() {
     // Host 3's message starts at 9 ms, in the midst of the 16.8 ms for which the two others repeat the same.
     let late = Flow { start: Time::from_ms(9), ..flow(3, 0, 1_000_000) };

@@ -128,8 +128,8 @@ fn a_start_that_is_known_to_come_keeps_an_episode_from_being_recalled() {
 
 #[test]
 fn pauses_come_again_with_their_episodes() {
-    // Senders are paused from 500 kB of a message on: messages of 20,000 packets, which meet for 3.2 ms. Pauses, frames and times are those
-    // of the run with every packet, but for the frames' own bytes.
+    // Senders are paused from 500 kB of a message on: messages of 20,000 packets, which meet for 3.2 ms. Pauses, frames, times and what ports
+    // have sent are those of the run with every packet.
     let (mut flows, dependencies) = episodes(8);
     flows.iter_mut().for_each(|flow| flow.size = Some(20_000 * 952));
     let recording = Recording { pauses: true, ..Recording::default() };
@@ -139,7 +139,10 @@ fn pauses_come_again_with_their_episodes() {
     let of_ports = |sim: &Simulation| {
         let ports = sim.network().topology.port_ids();
         ports
-            .map(|port| (sim.records().totals.pause_frames[port.index()], sim.paused(port, 0)))
+            .map(|port| {
+                let (frames, counts) = (&sim.records().totals.pause_frames, sim.port(port));
+                (frames[port.index()], sim.paused(port, 0), counts.tx_packets, counts.tx_bytes)
+            })
             .collect::<Vec<_>>()
     };
     assert_eq!(of_ports(&fast), of_ports(&plain));

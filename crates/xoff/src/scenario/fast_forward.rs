@@ -42,7 +42,7 @@ fn needs_packets(record: &Record) -> Option<&'static str> {
     records.into_iter().find_map(|(key, asked)| asked.then_some(key))
 }
 
-/// What has a state of which nobody tells the whole; `None` if nothing has.
+/// What has a state that fast-forward does not know; `None` if nothing has.
 fn has_unknown_state(s: &Scenario) -> Option<String> {
     if s.host.transport == Transport::Uet {
         return Some("the state of transport `uet`".into());

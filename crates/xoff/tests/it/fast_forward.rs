@@ -206,7 +206,7 @@ proptest! {
 }
 
 #[test]
-fn what_has_a_state_that_nobody_tells_is_simulated_whole() {
+fn what_has_a_state_that_is_not_compared_is_simulated_whole() {
     let message = [(0, 1, 10_000, 0)];
     let uet = "lossy = true\n".to_owned()
         + &text(TOPOLOGIES[0], "nscc", "none", &message)

@@ -1,5 +1,7 @@
 //! What looks the same at each look at a network, and does not go on in the same way: counters, the lag of a source, cycles that looks miss.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
 use xoff::{Output, Scenario, Threads, run_on};
 
 use crate::common::{numbers, numbers_or_null, table};
@@ -117,4 +119,69 @@ fn marks_by_chance_after_an_approximate_jump_are_uncertain() {
             );
         }
     }
+}
+
+/// A receiver stops for 1 us while it is to notify its sender, whose time was carried forward before: the CNP goes at its simulated time.
+#[test]
+fn a_cnp_that_waits_while_its_receiver_has_stopped_goes_in_time() {
+    let text = r#"
+        topology = { name = "star", hosts = 4, rate = "100Gbps", delay = "500ns" }
+        scheme = { name = "dcqcn", np = "periodic", cnp_interval = "150us" }
+        flow_control = { name = "pfc" }
+        event = [{ kind = "receiver_stop", host = "host1", at = "5118us", for = "1us" }]
+        [[traffic]]
+        pattern = "incast"
+        senders = ["host2", "host3"]
+        receiver = "host1"
+        size = "436KB"
+        start = "5ms"
+        every = "171us"
+        repeat = 4
+        connection = "per_pair"
+    "#;
+    let sims = both(&(text.to_string() + &flow(0, 1, "40MB", "")));
+    assert_same(&sims);
+    assert!(sims[1].manifest["fast_forward"]["skipped_ps"].as_u64() > Some(2_000_000_000));
+}
+
+/// Receivers notify their senders each 50 us while marks come. One that stops from 40 to 60 us, over such a moment, does so afterwards, and goes on to.
+#[test]
+fn a_receiver_that_goes_on_still_notifies() {
+    let text = r#"
+        topology = { name = "star", hosts = 3, rate = "100Gbps", delay = "500ns" }
+        scheme = { name = "dcqcn", np = "periodic", cnp_interval = "50us" }
+        flow_control = { name = "pfc" }
+        event = [{ kind = "receiver_stop", host = "host0", at = "40us", for = "20us" }]
+    "#;
+    let sims = both(&(text.to_string() + &flow(1, 0, "40MB", "") + &flow(2, 0, "40MB", "")));
+    assert_same(&sims);
+    let cnps = numbers(table(&sims[0], "flows"), "cnps");
+    assert!(cnps.iter().all(|&cnps| cnps > 0), "{cnps:?}");
+}
+
+/// The last thing of a job is a computation. No time is carried forward beyond it, although something breaks long after it.
+#[test]
+fn no_time_is_carried_forward_beyond_the_end_of_the_run() {
+    let text = r#"
+        topology = { name = "star", hosts = 2, rate = "100Gbps", delay = "500ns" }
+        scheme = { name = "none" }
+        flow_control = { name = "pfc" }
+        event = [{ kind = "degrade", rate = "10Gbps", link = "host1->switch1", at = "50ms", for = "1ms" }]
+        [[traffic]]
+        pattern = "allreduce"
+        algorithm = "ring"
+        size = "1MB"
+        compute = "20us"
+        repetitions = 3
+    "#;
+    let sims = both(text);
+    assert_same(&sims);
+    let number = |key: &str| sims[1].manifest["fast_forward"][key].as_u64().expect("a number");
+    let end = sims[1].manifest["sim_time_ps"].as_u64().expect("a number");
+    assert!(number("skipped_ps") + number("recalled_ps") < end, "{} of {end}", number("skipped_ps"));
+    let used = |output: &Output| {
+        let column = table(output, "ports").column_by_name("utilization").expect("a column").clone();
+        column.as_primitive::<Float64Type>().values().to_vec()
+    };
+    assert_eq!(used(&sims[0]), used(&sims[1]));
 }

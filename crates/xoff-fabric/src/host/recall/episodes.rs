@@ -7,6 +7,8 @@
 //! Whether an episode goes on as the known one did is checked message by message. As soon as one starts that the known episode does not have,
 //! or one does not start that it has, the run is uncertain, and no episode is recalled any more.
 
+use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 
 use xoff_engine::Time;
@@ -14,7 +16,7 @@ use xoff_engine::Time;
 use super::look::Look;
 use super::memory::{Like, PATIENCE};
 use super::stops::Stops;
-use crate::ids::ConnectionId;
+use crate::ids::{ConnectionId, PortId};
 
 /// So many simulated episodes in a row are the same before the next one is recalled.
 const SAME: u32 = 2;
@@ -139,6 +141,8 @@ pub(super) struct Episodes {
     window: Time,
     /// Recalled episodes that are over and were not taken.
     over: Vec<Over>,
+    /// By port: PAUSE and RESUME frames of all recalled episodes that are over.
+    frames: HashMap<PortId, u64>,
     is_off: bool,
 }
 
@@ -252,7 +256,8 @@ impl Episodes {
     /// No episode is recalled any more, from `now` on.
     pub fn stop(&mut self, now: Time) {
         self.close(now);
-        *self = Episodes { is_off: true, over: std::mem::take(&mut self.over), ..Episodes::default() };
+        let (over, frames) = (mem::take(&mut self.over), mem::take(&mut self.frames));
+        *self = Episodes { is_off: true, over, frames, ..Episodes::default() };
     }
 
     /// The network has changed: nothing that is known may come again. Recalled episodes were over before.
@@ -269,15 +274,24 @@ impl Episodes {
         }
     }
 
+    /// PAUSE and RESUME frames that ports would have sent in the recalled episodes that are over.
+    pub fn frames(&self) -> impl Iterator<Item = (PortId, u64)> + '_ {
+        self.frames.iter().map(|(&port, &count)| (port, count))
+    }
+
     /// The recalled episodes that are over since the last call.
     pub fn take_over(&mut self) -> Vec<Over> {
-        std::mem::take(&mut self.over)
+        mem::take(&mut self.over)
     }
 
     fn finish(&mut self, replay: &Replay, now: Time) {
         let Known { length, stops, .. } = &self.known[replay.known];
         let (begin, length, stops) = (replay.begin, *length, stops.clone());
-        self.over.push(Over { begin, until: now.min(begin + length), length, stops });
+        let over = Over { begin, until: now.min(begin + length), length, stops };
+        for (port, frames) in over.frames() {
+            *self.frames.entry(port).or_default() += frames.iter().sum::<u64>();
+        }
+        self.over.push(over);
     }
 
     /// A message is over at time `now`. It was a `part` of a simulated episode, with its start in simulated time, or `None` if it was recalled
@@ -294,7 +308,7 @@ impl Episodes {
     /// Learns the simulated episode that is over, with a look at the network after it. If it was simulated again and is not the same, those
     /// that were recalled may be wrong.
     fn learn(&mut self, then: Option<&Look>) -> Option<Deviation> {
-        let Course { mut parts, look, after, again } = std::mem::take(&mut self.course);
+        let Course { mut parts, look, after, again } = mem::take(&mut self.course);
         let begin = parts.iter().map(|part| part.start).min().unwrap_or_default();
         parts.iter_mut().for_each(|part| part.start = part.start - begin);
         parts.sort_unstable_by_key(Part::place);
@@ -317,7 +331,7 @@ impl Episodes {
         };
         if known.parts == episode.parts {
             known.same += 1;
-            let was_recalled = std::mem::take(&mut known.recalled) > 0;
+            let was_recalled = mem::take(&mut known.recalled) > 0;
             known.patience = known.patience.saturating_mul(1 + u32::from(was_recalled));
             return None;
         }

@@ -29,7 +29,7 @@ use std::collections::HashMap;
 
 use xoff_engine::Time;
 
-use crate::ids::{ConnectionId, FlowId};
+use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::Network;
 use components::Components;
 use episodes::{Deviation, Episodes, Over, Part};
@@ -266,6 +266,11 @@ impl Recall {
         all.sort_unstable_by_key(|connection| connection.0);
         all.dedup();
         all
+    }
+
+    /// PAUSE and RESUME frames that ports would have sent in recalled episodes.
+    pub fn pause_frames(&self) -> impl Iterator<Item = (PortId, u64)> + '_ {
+        self.episodes.frames()
     }
 
     /// What recalled messages sent: by their connection, and a time at which its route was theirs.

@@ -11,8 +11,8 @@ use crate::observe::rows::PauseRecord;
 /// What flow control had stopped up to a quiet moment.
 #[derive(Default)]
 pub(super) struct StopsSoFar {
-    /// By port: PAUSE frames sent.
-    frames: Vec<u64>,
+    /// By port: PAUSE frames sent, and RESUME frames.
+    frames: Vec<[u64; 2]>,
     /// By egress queue: total time of its stops.
     times: Vec<Time>,
     /// The number of records of pauses, and those since an earlier moment.
@@ -23,7 +23,7 @@ pub(super) struct StopsSoFar {
 /// What flow control stopped in an episode.
 #[derive(Default)]
 pub(super) struct Stops {
-    frames: Vec<(PortId, u64)>,
+    frames: Vec<(PortId, [u64; 2])>,
     times: Vec<(QueueId, Time)>,
     /// At times from the episode's begin on.
     records: Vec<PauseRecord>,
@@ -38,9 +38,9 @@ impl StopsSoFar {
     /// What was stopped so far, with the records from the place `from` on.
     pub fn of<C>(ctx: &Ctx, links: &Links<C>, from: Option<usize>) -> StopsSoFar {
         let records = &ctx.probes.records;
-        let pauses = &records.pauses;
+        let (totals, pauses) = (&records.totals, &records.pauses);
         StopsSoFar {
-            frames: records.totals.pause_frames.clone(),
+            frames: totals.pause_frames.iter().zip(&totals.resume_frames).map(|(&p, &r)| [p, r]).collect(),
             times: links.stops.iter().map(|stop| stop.total(ctx.now)).collect(),
             records: pauses.len(),
             recent: from.map_or_else(Vec::new, |from| pauses[from.min(pauses.len())..].to_vec()),
@@ -54,7 +54,7 @@ impl StopsSoFar {
         Stops {
             frames: frames
                 .filter(|(_, (now, then))| now > then)
-                .map(|(port, (now, then))| (port, now - then))
+                .map(|(port, (now, then))| (port, [now[0] - then[0], now[1] - then[1]]))
                 .collect(),
             times: times
                 .filter(|(_, (now, then))| now > then)
@@ -69,16 +69,29 @@ impl StopsSoFar {
     }
 }
 
+impl Over {
+    /// The share of a count in the whole episode that is of the part that was recalled.
+    fn share(&self, count: u64) -> u64 {
+        let (lasted, length) = (self.until.saturating_sub(self.begin).0, self.length.0.max(1));
+        (u128::from(count) * u128::from(lasted) / u128::from(length)) as u64
+    }
+
+    /// The PAUSE and RESUME frames that ports would have sent.
+    pub fn frames(&self) -> impl Iterator<Item = (PortId, [u64; 2])> + '_ {
+        self.stops.frames.iter().map(|&(port, frames)| (port, frames.map(|count| self.share(count))))
+    }
+}
+
 /// Counts what would have been stopped in an episode that was recalled, or in a part of it.
 pub(super) fn count<C>(ctx: &mut Ctx, links: &mut Links<C>, over: &Over) {
-    let (lasted, length) = (over.until.saturating_sub(over.begin).0, over.length.0.max(1));
-    let share = |count: u64| (u128::from(count) * u128::from(lasted) / u128::from(length)) as u64;
+    let lasted = over.until.saturating_sub(over.begin).0;
     let records = &mut ctx.probes.records;
-    for &(port, count) in &over.stops.frames {
-        records.totals.pause_frames[port.index()] += share(count);
+    for (port, [pauses, resumes]) in over.frames() {
+        records.totals.pause_frames[port.index()] += pauses;
+        records.totals.resume_frames[port.index()] += resumes;
     }
     for &(queue, time) in &over.stops.times {
-        links.stops[queue.index()].total_mut().0 += share(time.0);
+        links.stops[queue.index()].total_mut().0 += over.share(time.0);
     }
     for record in over.stops.records.iter().filter(|record| record.end.0 <= lasted) {
         records.pause(moved(record, |time| time + over.begin));

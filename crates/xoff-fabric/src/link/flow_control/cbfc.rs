@@ -1,6 +1,8 @@
 //! InfiniBand's credit-based flow control: every update period, each port tells its peer by messages on the wire, one for
 //! each virtual lane, up to which count the peer may send.
 
+use std::hash::{Hash, Hasher};
+
 use rand::Rng;
 use xoff_engine::{Domain, Time, stream};
 
@@ -12,7 +14,7 @@ use crate::packet::{Kind, Packet};
 use crate::settings::{self, FlowControl};
 
 /// A packet on the wire of an egress port, whose credits become free when it has left.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Hash)]
 struct Leaving {
     /// The ingress queue by which the packet came in.
     queue: QueueId,
@@ -100,6 +102,23 @@ impl LinkControl for Cbfc {
             first,
             ports,
         }
+    }
+
+    fn hash_state(links: &Links<Self>, now: Time, hasher: &mut impl Hasher) {
+        let Cbfc { credits, leaving, waiting, .. } = &links.control;
+        credits.hash_used(hasher);
+        for (egress, leaving) in leaving.iter().enumerate().filter(|(_, leaving)| leaving.credits > 0) {
+            (egress, Leaving { at: leaving.at.saturating_sub(now), ..*leaving }).hash(hasher);
+        }
+        for (queue, _) in waiting.iter().enumerate().filter(|(_, waits)| **waits) {
+            queue.hash(hasher);
+        }
+    }
+
+    fn describe_update(links: &Links<Self>, update: &Packet) -> u64 {
+        let queue = QueueId::new(update.ingress.peer(), update.link_priority(), links.priorities);
+        let Cbfc { credits, params, .. } = &links.control;
+        credits.sending[queue.index()].granted(update.credit_limit(), params.counters)
     }
 
     /// Schedules the first update of each port, each at a random time within the first period.

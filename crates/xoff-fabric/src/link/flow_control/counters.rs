@@ -99,16 +99,20 @@ impl SendingEnd {
         self.sent -= credits;
     }
 
+    /// Credits that an update grants beyond those that are spent, a value of [`ReceivingEnd::message`].
+    pub fn granted(&self, message: u64, width: CounterWidth) -> u64 {
+        let granted = message.wrapping_sub(self.sent);
+        match width {
+            CounterWidth::Wide => granted,
+            CounterWidth::TwelveBit => granted % MODULUS,
+        }
+    }
+
     /// Takes in an update, a value of [`ReceivingEnd::message`].
     pub fn update(&mut self, message: u64, width: CounterWidth) {
-        let limit = match width {
-            CounterWidth::Wide => message,
-            CounterWidth::TwelveBit => {
-                let granted = message.wrapping_sub(self.sent) % MODULUS;
-                debug_assert!(granted <= MAX_GRANTED);
-                self.sent + granted
-            }
-        };
+        let granted = self.granted(message, width);
+        debug_assert!(width == CounterWidth::Wide || granted <= MAX_GRANTED);
+        let limit = self.sent + granted;
         debug_assert!(limit >= self.limit, "credits are never taken back");
         self.limit = limit;
     }

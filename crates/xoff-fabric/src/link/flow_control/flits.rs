@@ -4,6 +4,8 @@
 //! a [`Ramp`]. There is one event for each packet whose credits come back, when the first of them arrives, and one more if a
 //! stopped egress queue then waits for a later one of them. Numbers in between are computed when somebody asks.
 
+use std::hash::{Hash, Hasher};
+
 use xoff_engine::{Rate, Time};
 
 use super::credits::Credits;
@@ -14,7 +16,7 @@ use crate::network::Network;
 const CREDIT_BITS: u32 = 16;
 
 /// How long after the first credit each further one changes hands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Pace {
     /// All change hands at once.
     AtOnce,
@@ -80,6 +82,14 @@ impl Ramp {
     fn end(&self) -> Time {
         self.begin + self.pace.time(self.credits.saturating_sub(1))
     }
+
+    /// Tells apart what is to come of it from `now` on, wherever it is in time.
+    fn hash_rest(&self, now: Time, hasher: &mut impl Hasher) {
+        if self.credits > 0 && self.end() >= now {
+            let ago = now.0.wrapping_sub(self.begin.0) as i64;
+            (ago, self.pace, self.credits).hash(hasher);
+        }
+    }
 }
 
 /// Credits on their way back, of which `collected` are counted.
@@ -110,6 +120,22 @@ pub(crate) struct Flits {
 }
 
 impl Flits {
+    /// Tells apart which flits are to leave, and which credits to come back, from `now` on.
+    pub fn hash_state(&self, now: Time, hasher: &mut impl Hasher) {
+        for (port, ramp) in self.taking.iter().enumerate().filter(|(_, ramp)| ramp.credits > 0) {
+            port.hash(hasher);
+            ramp.hash_rest(now, hasher);
+        }
+        for (queue, arriving) in self.arriving.iter().enumerate().filter(|(_, arriving)| !arriving.is_empty())
+        {
+            (queue, self.last_event[queue].saturating_sub(now)).hash(hasher);
+            for Arriving { ramp, collected } in arriving {
+                collected.hash(hasher);
+                ramp.hash_rest(now, hasher);
+            }
+        }
+    }
+
     /// Nothing under way, with flits of `flit` bytes.
     pub fn new(net: &Network, flit: u64) -> Flits {
         let mut paces = vec![Pace::AtOnce];

@@ -1,6 +1,8 @@
 //! Link credits of HPC fabrics: they come back one by one, beside the data, as each packet leaves its buffer (PFT, section
 //! III.A), with its last bit or flit by flit.
 
+use std::hash::Hasher;
+
 use xoff_engine::Time;
 
 use super::counters::Unit;
@@ -151,6 +153,13 @@ impl LinkControl for LinkCredit {
         let returning = (!followed && flits.is_none() && !credits.is_shared())
             .then(|| Returning::new(credits.sending.len()));
         LinkCredit { credits, symbol: params.flit.0, returning, flits }
+    }
+
+    fn hash_state(links: &Links<Self>, now: Time, hasher: &mut impl Hasher) {
+        links.control.credits.hash_used(hasher);
+        if let Some(flits) = &links.control.flits {
+            flits.hash_state(now, hasher);
+        }
     }
 
     /// An event without credits only says that a queue waits for some that are on their way.

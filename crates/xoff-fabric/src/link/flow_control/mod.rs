@@ -31,7 +31,7 @@ use super::{Effect, Links};
 use crate::ctx::Ctx;
 use crate::ids::{ConnectionId, PortId, QueueId};
 use crate::network::Network;
-use crate::packet::PacketId;
+use crate::packet::{Packet, PacketId};
 use credits::Credits;
 
 /// Flow control between the two ends of every link.
@@ -100,6 +100,11 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     /// argument. `None` if it does nothing of which [`LinkControl::hash_state`] does not tell.
     fn describe(_links: &Links<Self>, _kind: u32, _index: u32, arg: u32) -> Option<u64> {
         Some(arg.into())
+    }
+
+    /// What an update of credits on its wire says, as a number that is the same wherever the network is in time.
+    fn describe_update(_links: &Links<Self>, _update: &Packet) -> u64 {
+        0
     }
 
     /// Shows the credits on their way that are no events: the egress queue to which they come, when, and how many.

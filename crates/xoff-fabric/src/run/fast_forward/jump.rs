@@ -70,6 +70,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     fn visit_counts(&mut self, mut visit: impl FnMut(&mut u64)) {
         let totals = &mut self.ctx.probes.records.totals;
         totals.pause_frames.iter_mut().for_each(&mut visit);
+        totals.resume_frames.iter_mut().for_each(&mut visit);
         totals.credit_updates.iter_mut().for_each(&mut visit);
         for marks in &mut totals.marks {
             visit(&mut marks.ce);
@@ -86,8 +87,12 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         self.visit_counts(|count| all.push(*count));
         let ports = self.links.ports.iter().take(if with_ports { usize::MAX } else { 0 });
         let ports = ports.map(|port| (port.tx_packets, port.tx_bytes)).collect();
-        let marks = self.ctx.probes.records.totals.marks.iter().map(|marks| marks.ce + marks.ue).sum();
-        Counts { all, marks, ports }
+        Counts { all, marks: self.marks_now(), ports }
+    }
+
+    /// Marks on packets so far, at all ports.
+    pub(crate) fn marks_now(&self) -> u64 {
+        self.ctx.probes.records.totals.marks.iter().map(|marks| marks.ce + marks.ue).sum()
     }
 
     /// Carries time forward.

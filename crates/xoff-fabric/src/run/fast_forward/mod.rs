@@ -95,22 +95,37 @@ impl FastForward {
         self.end = end;
     }
 
-    /// What was skipped up to `now`, with the messages that were recalled.
-    pub fn outcome(mut self, recall: Option<&Recall>, now: Time) -> FastForwarded {
-        let recalled = recall.map_or_else(Tally::default, |recall| recall.tally(now));
-        if let Some(at) = recall.and_then(|recall| recall.met()) {
+    /// What was skipped of the run of a partition, with the messages that were recalled.
+    pub fn outcome(mut self, partition: &dyn AnyPartition) -> FastForwarded {
+        let now = partition.now();
+        self.note_change(partition, now);
+        let recalled = recalled(partition, now);
+        if let Some(at) = partition.recall().and_then(Recall::met) {
             self.account.met(at);
         }
         self.account.outcome(recalled)
     }
 
-    /// All events before the simulated time `reached` are handled: looks at the network when it is time to, and jumps if
-    /// everything is steady.
-    fn step(&mut self, partition: &mut dyn AnyPartition, reached: Time) {
+    /// Takes note of what broke, was whole again or became known to routing up to the simulated time `reached`.
+    fn note_change(&mut self, partition: &dyn AnyPartition, reached: Time) {
+        let net = partition.network();
+        let change = net.unchanged_since(reached);
+        if change > self.changed_at {
+            let first = net.next_change(self.changed_at);
+            self.account.changed(first, &recalled(partition, reached));
+            self.changed_at = change;
+        }
+    }
+
+    /// All events before the end of the last window are handled: looks at the network when it is time to, and jumps if everything is
+    /// steady and the run is not over.
+    fn step(&mut self, partition: &mut dyn AnyPartition, windows: &Windows) {
+        let reached = windows.limit();
         let now = reached.saturating_sub(partition.carried());
-        if !self.history.is_due(now) {
+        if !self.history.is_due(now) || windows.have_all_flows(&partition.totals()) {
             return;
         }
+        self.note_change(partition, reached);
         if let Some(recall) = partition.recall() {
             if let Some(at) = recall.met() {
                 self.account.met(at);
@@ -124,15 +139,8 @@ impl FastForward {
         if is_new && !self.account.has_met() && self.history.meet(partition.network(), reached) {
             self.account.met(reached);
         }
-        let recalled = || partition.recall().map_or_else(Tally::default, |recall| recall.tally(reached));
         if self.history.has_drawn() {
-            self.account.drawn(&recalled());
-        }
-        let change = partition.network().unchanged_since(reached);
-        if change > self.changed_at {
-            let first = partition.network().next_change(self.changed_at);
-            self.account.changed(first, &recalled());
-            self.changed_at = change;
+            self.account.drawn(&recalled(partition, reached));
         }
         let held = match self.try_jump(partition, now) {
             Ok(()) => return,
@@ -240,6 +248,11 @@ impl FastForward {
     }
 }
 
+/// What was recalled of a partition's messages up to a simulated time.
+fn recalled(partition: &dyn AnyPartition, now: Time) -> Tally {
+    partition.recall().map_or_else(Tally::default, |recall| recall.tally(now))
+}
+
 /// Whether the state of the network repeats exactly.
 enum Exact {
     /// The state repeats, as the run has gone on to see, and a jump of this length may begin.
@@ -304,7 +317,7 @@ pub(super) fn alone(
     loop {
         forward.budget = windows.budget(&partition.totals());
         let before = partition.carried();
-        forward.step(partition, windows.limit());
+        forward.step(partition, windows);
         windows.carry_forward(partition.carried() - before);
         let totals = partition.totals();
         let limit = match windows.next(&totals) {

@@ -27,8 +27,11 @@ impl CarriedPorts {
         port.bytes += bytes;
     }
 
-    /// Adds what recalled messages sent.
+    /// Adds what recalled messages sent, and the PAUSE and RESUME frames of recalled episodes.
     pub fn add_recalled(&mut self, net: &Network, recall: &Recall) {
+        for (port, frames) in recall.pause_frames().filter(|(_, frames)| *frames > 0) {
+            self.add(net.topology.ports() as usize, port, frames, frames * net.wire.pfc);
+        }
         for (connection, at, sent) in recall.sent() {
             self.0.resize(net.topology.ports() as usize, Carried::default());
             let flow = net.connections.first_message(connection);

@@ -28,12 +28,21 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// senders.
     fn describe(&self, id: PacketId, now: Time) -> Described {
         let packet = &self.ctx.packets[id];
-        let is = [packet.kind as u8, packet.class, packet.mark as u8, packet.label];
+        let label = if packet.concerns_link() { packet.link_priority() } else { packet.label };
+        let is = [packet.kind as u8, packet.class, packet.mark as u8, label];
         let is = u64::from(packet.flow.0) | u64::from(u32::from_le_bytes(is)) << 32;
         let came = u64::from(packet.size) | u64::from(packet.ingress.0) << 32;
         // A pause has its quanta in place of a number.
         let says = if packet.kind == Kind::Pfc { packet.seq } else { now.saturating_sub(packet.sent_at).0 };
         [is, came, says]
+    }
+
+    /// A packet that is on a wire, or was. An update of credits says there what it grants.
+    fn describe_sent(&self, id: PacketId, now: Time) -> Described {
+        let [is, came, says] = self.describe(id, now);
+        let packet = &self.ctx.packets[id];
+        let is_update = packet.kind == Kind::CreditUpdate;
+        [is, came, if is_update { C::describe_update(&self.links, packet) } else { says }]
     }
 
     /// What a pending event does. `None` of those from outside the network, those that are looked at only when they come, since what they
@@ -42,7 +51,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let is = |number: u64| [number, 0, 0];
         match kind_of(key) {
             kind::RETRANSMIT_TIMER | kind::REACTION_TIMER => None,
-            kind::SWITCH_ARRIVAL | kind::HOST_ARRIVAL | kind::ACK_READY => Some(self.describe(arg, now)),
+            kind::SWITCH_ARRIVAL | kind::HOST_ARRIVAL | kind::ACK_READY => Some(self.describe_sent(arg, now)),
             kind::LINK_CONTROL_APPLY | kind::LINK_CONTROL_EXPIRY | kind::LINK_CONTROL_PERIOD => {
                 C::describe(&self.links, kind_of(key), index_of(key), arg).map(is)
             }
@@ -84,7 +93,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         for (fifo, time, first) in self.ctx.events.first_arrivals() {
             let (mut time, mut id) = (time, first);
             while time != Time::NEVER {
-                (fifo, time.saturating_sub(now), self.describe(id, now)).hash(hasher);
+                (fifo, time.saturating_sub(now), self.describe_sent(id, now)).hash(hasher);
                 (time, id) = (self.ctx.packets[id].next_at, self.ctx.packets[id].next);
                 size += 1;
             }

@@ -184,7 +184,7 @@ pub(super) fn may_rise(pulse: &Pulse, net: &Network) -> bool {
     pulse.has_timer && pulse.rate < net.topology.rate(net.data_path(pulse.flow)[0])
 }
 
-/// Whether nobody tells all of the state of the transport, of receivers' credits, or of what errors on links do.
+/// Whether a state is not compared: that of transport `uet`, of receivers' credits, or of errors and retries on links.
 pub(in crate::run) fn is_unknown(net: &Network) -> bool {
     let settings = &net.settings;
     let is_uet = settings.host.transport == Transport::Uet;

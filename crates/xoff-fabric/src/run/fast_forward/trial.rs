@@ -64,6 +64,6 @@ pub(super) fn repeats(
 
 /// Whether packets were marked since the `earlier` counts, under a scheme whose receivers notify senders of marks at their own times: a
 /// notification may be due after many periods that were the same.
-pub(super) fn is_marked(partition: &mut dyn AnyPartition, earlier: &Counts) -> bool {
-    partition.network().signals.ecn && partition.counts(false).marks != earlier.marks
+pub(super) fn is_marked(partition: &dyn AnyPartition, earlier: &Counts) -> bool {
+    partition.network().signals.ecn && partition.marks() != earlier.marks
 }

@@ -40,6 +40,9 @@ use queues::FlowQueues;
 /// The lowest bit of a symbol: the flow is held back, or goes on.
 const HOLD: u32 = 1;
 
+/// Periods without a list after which none is expected in a state that comes again.
+const LIST_MEMORY: u64 = 100;
+
 /// A switch's egress port and priority.
 #[derive(Clone, Default)]
 struct Egress {
@@ -57,6 +60,8 @@ pub(crate) struct Bfc {
     params: settings::Bfc,
     /// Time between two lists.
     period: Time,
+    /// When the last list was scheduled, on the network's clock.
+    listed_at: Time,
     /// Time from a queue that is too long to packets that a pause has stopped.
     reaction: Time,
     /// By egress queue.
@@ -93,6 +98,7 @@ impl Bfc {
         let own = &mut links.control.egress[egress.index()];
         if !std::mem::replace(&mut own.armed, true) {
             let at = ctx.on_network_clock(Time((ctx.simulated().0 / period.0 + 1) * period.0));
+            links.control.listed_at = ctx.now;
             let node = links.node_of(egress);
             ctx.schedule(node, at, key(kind::LINK_CONTROL_PERIOD, egress.0), 0);
         }
@@ -153,6 +159,7 @@ impl LinkControl for Bfc {
         Bfc {
             params,
             period,
+            listed_at: Time::ZERO,
             reaction: hop + period,
             egress: vec![Egress::default(); queues],
             paused: vec![BTreeSet::new(); queues],
@@ -197,24 +204,20 @@ impl LinkControl for Bfc {
     }
 
     fn hash_state(links: &Links<Self>, now: Time, hasher: &mut impl Hasher) {
-        let Bfc { egress, paused, told, period, .. } = &links.control;
-        let mut is_idle = true;
+        let Bfc { egress, paused, told, period, listed_at, .. } = &links.control;
         for (place, state) in egress.iter().enumerate() {
-            if state.waiting.is_empty() && state.holding.is_empty() && !state.armed {
-                continue;
+            if !state.waiting.is_empty() || !state.holding.is_empty() || state.armed {
+                state.waiting.hash_order(hasher);
+                (place, &state.holding, &state.news, state.armed).hash(hasher);
             }
-            is_idle &= state.holding.is_empty() && !state.armed;
-            state.waiting.hash_order(hasher);
-            (place, &state.holding, &state.news, state.armed).hash(hasher);
         }
         for (place, (paused, told)) in paused.iter().zip(told).enumerate() {
             if !paused.is_empty() || !told.is_empty() {
-                is_idle = false;
                 (place, paused, told).hash(hasher);
             }
         }
-        // Lists go at multiples of their period.
-        if !is_idle {
+        // Lists go at multiples of their period, which matters as long as lists go now and then.
+        if now.saturating_sub(*listed_at) < *period * LIST_MEMORY {
             (now.0 % period.0).hash(hasher);
         }
     }
