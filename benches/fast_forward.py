@@ -307,7 +307,7 @@ def draw(outcomes: list[Outcome]) -> None:
     right.set_title("All runs that skip something", fontsize=9)
     handles = [each.get_legend_handles_labels() for each in (left, right)]
     figure.legend(*map(sum, zip(*handles, strict=True), ([], [])), frameon=False, loc="outside upper center", ncols=5)
-    figure.savefig(FIGURE, metadata={"Date": None})
+    figure.savefig(FIGURE, metadata={"Date": None}, bbox_inches="tight")
 
 
 def measured(found: Iterable[Outcome]) -> Iterator[Outcome]:

@@ -241,7 +241,7 @@ fn messages_that_a_detour_brings_together_have_met() {
         let env = network_env(&topology, &router, &round(), &none.signals()).expect("connected");
         let mut flows = vec![flow(1, 3, 400 * 952); 60];
         let (mut connections, dependencies) = (vec![Some(0); 60], one_after_the_other(60));
-        flows.push(long.clone());
+        flows.push(long);
         connections.push(None);
         let schedule = Schedule { dependencies, connections, ..Schedule::default() };
         let net = Network::along(topology.clone(), &router, env, round(), none, flows, schedule, 1);

@@ -279,3 +279,25 @@ impl Account {
         self.outcome
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_after_an_error_is_uncertain_from_before_it() {
+        // With a tolerance of 1 %, what ends within 0.1 ms before a failure at 10 ms may end after it in the plain run. After exact jumps
+        // and recalled messages without an error nothing is in doubt.
+        let (at, span) =
+            (Time::from_ms(10), Span { start: Time::ZERO, length: Time::from_ms(1), error: 0.0 });
+        for (is_exact, error, from_us) in
+            [(true, 0.0, None), (false, 0.0, Some(9_900)), (true, 0.001, Some(9_900))]
+        {
+            let mut account = Account::new(0.01);
+            account.jumped(span, is_exact);
+            account.changed(at, &Tally { error, ..Tally::default() });
+            let outcome = account.outcome(Tally::default());
+            assert_eq!(outcome.uncertain_from, from_us.map(Time::from_us), "{is_exact}, {error}");
+        }
+    }
+}
