@@ -230,17 +230,17 @@ fn episodes_come_again_only_in_the_same_network() {
 
 #[test]
 fn messages_that_a_detour_brings_together_have_met() {
-    // Host h0 sends 10 MB to h2, which its source makes at 40 Gbps, in 2 ms, and h1 sends messages of 400 packets to h3, one after the other, by the other
-    // spine: they wait for the long one's packets, and for no PAUSE, and all take the same time then. The first link of the long one
-    // goes down at 300 us, and from 320 us on it goes by the other spine too, so that the short ones take longer, and none is recalled until the long one is over.
+    // Host h0 sends 3 MB to h2, which its source makes at 4 Gbps, in 6 ms, and h1 sends messages of 4,000 packets to h3, one after the other, by the
+    // other spine. The first link of the long one goes down at 2 ms, and from 2.02 ms on it goes by the other spine too. Then the short ones wait for
+    // some of its packets, for no PAUSE, and all take the same time but for 0.1 %; yet none is recalled until the long one is over.
     let topology = two_spines_of(2);
-    let long = Flow { source_rate: Some(Rate::from_gbps(40)), ..flow(0, 2, 10_000_000) };
+    let long = Flow { source_rate: Some(Rate::from_gbps(4)), ..flow(0, 2, 3_000_000) };
     let net = |seed, faults| {
         let router = Router::new(topology.clone(), &Routing::default(), seed).expect("routes");
         let none = scheme("none", serde_json::json!({}), Time::from_us(1));
         let env = network_env(&topology, &router, &round(), &none.signals()).expect("connected");
-        let mut flows = vec![flow(1, 3, 400 * 952); 60];
-        let (mut connections, dependencies) = (vec![Some(0); 60], one_after_the_other(60));
+        let mut flows = vec![flow(1, 3, 4_000 * 952); 30];
+        let (mut connections, dependencies) = (vec![Some(0); 30], one_after_the_other(30));
         flows.push(long);
         connections.push(None);
         let schedule = Schedule { dependencies, connections, ..Schedule::default() };
@@ -251,20 +251,20 @@ fn messages_that_a_detour_brings_together_have_met() {
     // By link between switches: that of the long message, if the short ones take the other one.
     let apart = |seed| {
         let net = net(seed, Vec::new());
-        let [long, short] = [60, 0].map(|flow| net.data_path(FlowId(flow))[1].link() as u32);
+        let [long, short] = [30, 0].map(|flow| net.data_path(FlowId(flow))[1].link() as u32);
         (long != short).then_some((seed, long))
     };
     let (seed, link) = (1..20).find_map(apart).expect("a hash that keeps them apart");
-    let dead = || vec![fault(Broken::Link(link), Time::from_us(300), Time::NEVER)];
+    let dead = || vec![fault(Broken::Link(link), Time::from_ms(2), Time::NEVER)];
     let [plain, fast] = [false, true].map(|fast| run(net(seed, dead()), fast, None));
     assert_eq!(times(&plain), times(&fast));
     let alone = times(&fast)[1].1;
-    let (start, fct) = times(&fast)[60];
+    let (start, fct) = times(&fast)[30];
     let beside = |&number: &usize| {
         let at = times(&fast)[number].0;
-        number < 60 && at > Time::from_us(320) && at < start + fct.expect("complete")
+        number < 30 && at > Time::from_us(2_020) && at < start + fct.expect("complete")
     };
-    let others: Vec<usize> = (0..60).filter(beside).collect();
+    let others: Vec<usize> = (0..30).filter(beside).collect();
     assert!(
         others.len() > 5 && others[1..].iter().all(|&number| times(&fast)[number].1 > alone),
         "{others:?}"
