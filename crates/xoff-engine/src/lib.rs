@@ -24,7 +24,7 @@ pub mod violation;
 pub mod wheel;
 mod window_events;
 
-pub use ahead::{fetch_ahead, fetch_whole_ahead};
+pub use ahead::{claim_ahead, fetch_ahead, fetch_whole_ahead};
 pub use barrier::Barrier;
 pub use entities::{Arrival, ArrivalLinks, EntityQueues, MAX_FIFOS, Next};
 pub use event::Event;

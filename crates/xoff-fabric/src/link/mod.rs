@@ -30,7 +30,7 @@ use crate::ctx::Ctx;
 use crate::event::{key, kind};
 use crate::ids::{NodeId, PortId, QueueId};
 use crate::network::Network;
-use crate::packet::{DATA, PacketId};
+use crate::packet::{DATA, PacketId, PartitionId};
 use crate::settings::Scheduling;
 use carried_loads::CarriedLoads;
 use credit_queues::CreditQueues;
@@ -63,10 +63,10 @@ pub(crate) enum Effect {
     },
 }
 
-/// The key of arrivals by `ingress`.
-pub(crate) fn arrival_key(net: &Network, ingress: PortId) -> u32 {
-    let host = net.is_host(net.topology.node_of(ingress));
-    key(if host { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, ingress.0)
+/// The key of arrivals by `ingress`, of a switch or a host.
+#[inline]
+pub(crate) fn arrival_key(at_switch: bool, ingress: PortId) -> u32 {
+    key(if at_switch { kind::SWITCH_ARRIVAL } else { kind::HOST_ARRIVAL }, ingress.0)
 }
 
 /// With debug assertions, ports that a partition must not ask for are of no node, in networks with fewer ports than this.
@@ -123,13 +123,14 @@ impl<C: LinkControl> Links<C> {
     }
 
     /// Idle links, of which the partition has the ports `own`. `slot` gives the place where the arrivals at a port, which have a
-    /// key, wait; arrivals at nodes that are not `owned` leave the partition.
+    /// key, wait; arrivals at nodes that are not `owned` leave for the partition that `partition_of` gives.
     ///
     /// A partition knows its own ports and their peers.
     pub fn new(
         net: &Network,
         own: &[PortId],
         owned: impl Fn(NodeId) -> bool,
+        partition_of: impl Fn(NodeId) -> PartitionId,
         slot: impl Fn(PortId, u32) -> u32,
     ) -> Self {
         let (topology, quirks) = (&net.topology, &net.settings.quirks);
@@ -137,9 +138,12 @@ impl<C: LinkControl> Links<C> {
             let node = topology.node_of(port);
             let (rate, delay) = (topology.rate(port), topology.delay(port));
             let code = PackedRecord::speed_code(rate).unwrap_or(0);
-            let stays = owned(node) == owned(topology.node_of(port.peer()));
-            let arrivals = if stays { slot(port.peer(), arrival_key(net, port.peer())) } else { AWAY };
-            let to_switch = !net.is_host(topology.node_of(port.peer()));
+            let peer = topology.node_of(port.peer());
+            let arrivals = match owned(node) == owned(peer) {
+                true => slot(port.peer(), arrival_key(!net.is_host(peer), port.peer())),
+                false => AWAY + u32::from(partition_of(peer)),
+            };
+            let to_switch = !net.is_host(peer);
             let port = Port::new(node, rate, delay, arrivals, code);
             let mut port = port.with_wire(net.wire.gap, quirks.clock, to_switch);
             port.end = FrameEnds::of_port(net.is_host(node));
@@ -300,8 +304,8 @@ impl<C> Links<C> {
         let there = queue.other_end(self.priorities);
         let node = self.ports[there.port(self.priorities).index()].node;
         let key = key(kind::LINK_CONTROL_APPLY, there.0);
-        if port.arrivals == AWAY {
-            ctx.boundary.outbox(node).signal(node, Event { time, key, arg });
+        if port.arrivals >= AWAY {
+            ctx.boundary.outbox(port.arrivals).signal(node, Event { time, key, arg });
         } else {
             ctx.schedule(node, time, key, arg);
         }

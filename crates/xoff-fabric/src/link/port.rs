@@ -4,10 +4,11 @@ use bytemuck::Zeroable;
 use xoff_engine::{Rate, Time};
 
 use crate::ids::NodeId;
+use crate::packet::PartitionId;
 use crate::settings::Clock;
 
-/// The value of [`Port::arrivals`] if the peer is in another partition of the network.
-pub const AWAY: u32 = u32::MAX;
+/// From this value on, [`Port::arrivals`] says that the peer is in another partition of the network: its number, and this.
+pub const AWAY: u32 = u32::MAX - PartitionId::MAX as u32;
 
 /// Bit of [`Port::paused`]: the link is down, and no class may send.
 pub const DEAD: u16 = 1 << 15;
@@ -35,7 +36,7 @@ pub struct Port {
     pub gap: Time,
     /// Picoseconds per byte, or 0 if that is not a whole number.
     ps_per_byte: u32,
-    /// The place in the future events where a packet's arrival at the peer goes, or [`AWAY`].
+    /// The place in the future events where a packet's arrival at the peer goes, or the peer's partition: see [`AWAY`].
     pub arrivals: u32,
     /// Classes with packets, one bit each.
     pub backlog: u16,

@@ -53,8 +53,9 @@ impl<C: LinkControl> Links<C> {
     /// Schedules the arrival of a packet that is on the wire.
     #[inline(always)] // runs for every packet
     pub fn schedule_arrival(&mut self, ctx: &mut Ctx, port: PortId, arrival: Time, place: u32, id: PacketId) {
-        if place == AWAY {
-            return send_to_partition(ctx, port, arrival, id);
+        if place >= AWAY {
+            let key = arrival_key(self.ports[port.index()].to_switch, port.peer());
+            return send_to_partition(ctx, place, arrival, key, id);
         }
         ctx.events.arrive(&mut ctx.packets, place, arrival, id);
     }
@@ -130,11 +131,8 @@ impl<C: LinkControl> Links<C> {
     }
 }
 
-/// Hands a packet that leaves by `port` to another partition, where it arrives at `time`.
-#[cold]
+/// Hands a packet to another partition, where it arrives at `time`; `place` is that of its port's arrivals.
 #[inline(never)]
-fn send_to_partition(ctx: &mut Ctx, port: PortId, time: Time, id: PacketId) {
-    let key = arrival_key(&ctx.net, port.peer());
-    let outbox = ctx.boundary.outbox(ctx.net.topology.node_of(port.peer()));
-    ctx.packets.send_to_partition(id, time, key, outbox);
+fn send_to_partition(ctx: &mut Ctx, place: u32, time: Time, key: u32, id: PacketId) {
+    ctx.packets.send_to_partition(id, time, key, ctx.boundary.outbox(place));
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Transit;
 use crate::ids::NodeId;
+use crate::link::port::AWAY;
 
 /// Number of a partition.
 pub(crate) type PartitionId = u16;
@@ -50,9 +51,10 @@ impl Boundary {
         self.share.as_ref().map_or_else(|| self.owns(node), |share| share.has(item))
     }
 
-    /// The packets that have left for the partition of a node.
-    pub fn outbox(&mut self, node: NodeId) -> &mut Transit {
-        &mut self.outboxes[usize::from(self.partition_of[node.index()])]
+    /// The packets that have left for the partition that [`Port::arrivals`](crate::link::port::Port::arrivals) names.
+    #[inline]
+    pub fn outbox(&mut self, arrivals: u32) -> &mut Transit {
+        &mut self.outboxes[(arrivals - AWAY) as usize]
     }
 
     /// Number of packets that have left.

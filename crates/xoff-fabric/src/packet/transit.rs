@@ -1,17 +1,20 @@
 //! Packets on their way from one partition of the network to another, each with its telemetry.
 
-use xoff_engine::{Event, FutureEvents, Time};
+use xoff_engine::{Event, FutureEvents, Time, claim_ahead, fetch_whole_ahead};
 
 use super::pool::IntPool;
 use super::way::Way;
-use super::{Kind, Packet, PacketId, Packets};
+use super::{Kind, NO_PACKET, Packet, PacketId, Packets};
 use crate::event::index_of;
 use crate::ids::NodeId;
 
+/// Places of a transit that are claimed for writing ahead of the current packet, and fetched ahead of it.
+const CLAIMED: usize = 4;
+const FETCHED: usize = 6;
+
 /// Packets that have left a partition during a window; another partition takes them in when the window ends.
 pub(crate) struct Transit {
-    /// Time and key of each arrival.
-    arrivals: Vec<(Time, u32)>,
+    /// Packets that say in `next_at` and `next` when they arrive, and the key of that event.
     packets: Vec<Packet>,
     int: IntPool,
     /// The packets' ways, if these are recorded.
@@ -23,6 +26,26 @@ pub(crate) struct Transit {
     /// Events without a packet, each with its node.
     signals: Vec<(NodeId, Event)>,
     earliest: Time,
+}
+
+impl IntPool {
+    #[inline]
+    fn claim_ahead(&self, place: usize) {
+        match self {
+            IntPool::Off => {}
+            IntPool::Packed(all) => claim_ahead(all, place),
+            IntPool::Exact(all) => claim_ahead(all, place),
+        }
+    }
+
+    #[inline]
+    fn fetch_ahead(&self, place: usize) {
+        match self {
+            IntPool::Off => {}
+            IntPool::Packed(all) => fetch_whole_ahead(all, place as u32),
+            IntPool::Exact(all) => fetch_whole_ahead(all, place as u32),
+        }
+    }
 }
 
 impl Transit {
@@ -61,7 +84,6 @@ impl Packets {
             IntPool::Exact(_) => IntPool::Exact(Vec::new()),
         };
         Transit {
-            arrivals: Vec::new(),
             packets: Vec::new(),
             int,
             ways: Vec::new(),
@@ -76,8 +98,10 @@ impl Packets {
     #[inline]
     pub(crate) fn send_to_partition(&mut self, id: PacketId, time: Time, key: u32, transit: &mut Transit) {
         transit.earliest = transit.earliest.min(time);
-        transit.arrivals.push((time, key));
-        transit.packets.push(self[id]);
+        transit.packets.push(Packet { next_at: time, next: key, ..self[id] });
+        let place = transit.packets.len() + CLAIMED;
+        claim_ahead(&transit.packets, place);
+        transit.int.claim_ahead(place);
         match (&self.int, &mut transit.int) {
             (IntPool::Packed(all), IntPool::Packed(sent)) => sent.push(all[id as usize]),
             (IntPool::Exact(all), IntPool::Exact(sent)) => sent.push(all[id as usize]),
@@ -97,8 +121,11 @@ impl Packets {
 
     /// Takes in all packets of a transit and schedules their arrivals.
     pub(crate) fn take_in(&mut self, transit: &mut Transit, events: &mut FutureEvents) {
-        for (place, (&(time, key), &packet)) in transit.arrivals.iter().zip(&transit.packets).enumerate() {
-            let id = self.insert(packet);
+        for (place, &packet) in transit.packets.iter().enumerate() {
+            fetch_whole_ahead(&transit.packets, (place + FETCHED) as u32);
+            transit.int.fetch_ahead(place + FETCHED);
+            let (time, key) = (packet.next_at, packet.next);
+            let id = self.insert(Packet { next_at: Time::NEVER, next: NO_PACKET, ..packet });
             match (&mut self.int, &transit.int) {
                 (IntPool::Packed(all), IntPool::Packed(sent)) => all[id as usize] = sent[place],
                 (IntPool::Exact(all), IntPool::Exact(sent)) => all[id as usize] = sent[place],
@@ -119,7 +146,6 @@ impl Packets {
         for (node, event) in transit.signals.drain(..) {
             events.push(node.0, event.time, event.key, event.arg);
         }
-        transit.arrivals.clear();
         transit.packets.clear();
         transit.ways.clear();
         transit.offers.clear();

@@ -207,7 +207,10 @@ fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents
     if net.one_order || lookahead < MIN_WINDOW || too_many || needs_one_partition(net).is_some() {
         return FutureEvents::joint(ARRIVAL_KEYS);
     }
-    let fifo = |p| owned(topology.node_of(p)).then(|| (topology.node_of(p).0, arrival_key(net, p)));
+    let fifo = |p| {
+        let node = topology.node_of(p);
+        owned(node).then(|| (node.0, arrival_key(!net.is_host(node), p)))
+    };
     let fetches = topology.ports() >= PORTS_IN_CACHE;
     FutureEvents::by_entity(topology.nodes.len(), ports.map(fifo), lookahead, fetches)
 }
@@ -241,7 +244,13 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         packets.ways = recording.breakdown.then(Box::default);
         packets.offers = recording.roots.is_some().then(Box::default);
         let events = future_events(net, &owned);
-        let mut links = Links::<C>::new(net, &own_ports, owned, |port, key| events.slot(port.0, key));
+        let mut links = Links::<C>::new(
+            net,
+            &own_ports,
+            owned,
+            |node| cut.partition_of(node) as PartitionId,
+            |port, key| events.slot(port.0, key),
+        );
         let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));
         packets.loads = links.carried.as_ref().map(|carried| Box::new(Loads::new(carried.each())));
         links.add_wire_hooks(probes.on_wire);

@@ -42,7 +42,7 @@ impl LinkCredit {
             return Self::give_back_by_event(links, ctx, queue, credits, at, left_by);
         };
         let port = &links.ports[queue.port(links.priorities).index()];
-        if port.arrivals == AWAY {
+        if port.arrivals >= AWAY {
             return links.signal_peer(ctx, queue, credits as u32, at, symbol);
         }
         let there = queue.other_end(links.priorities);
