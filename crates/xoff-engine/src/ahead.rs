@@ -45,7 +45,7 @@ pub fn claim_ahead<T>(all: &[T], place: usize) {
         let line = all.as_ptr().wrapping_add(place).cast::<u8>().wrapping_add(offset);
         // Safety: as above. The compiler's own function for this takes the line for reading unless the program is compiled for processors
         // that are known to have this instruction; others do nothing.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, clippy::pointers_in_nomem_asm_block)]
         unsafe {
             std::arch::asm!("prefetchw [{}]", in(reg) line, options(nomem, nostack, preserves_flags));
         }

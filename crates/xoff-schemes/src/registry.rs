@@ -192,6 +192,13 @@ macro_rules! schemes {
         }
 
         impl AnyReaction {
+            /// A copy of the point; `None` of a foreign one.
+            pub fn try_clone(&self) -> Option<Self> {
+                match self {
+                    $(AnyReaction::$variant(s) => Some(AnyReaction::$variant(s.clone())),)*
+                    AnyReaction::Foreign(_) => Option::None,
+                }
+            }
             /// The limits that the point sets now.
             pub fn limits(&self) -> SendLimits {
                 forward!(self, AnyReaction { $($variant),* }, s => SendLimits::of(s))

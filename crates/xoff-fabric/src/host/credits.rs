@@ -121,7 +121,7 @@ impl<N: NicScheduler> Hosts<N> {
             }
             let next = (sender.stream.snd_nxt, sender.stream.next_packet);
             let times = (now, sender.reaction.clock(now));
-            sender.reaction.on_ack(&ack_of(&ctx.packets, &ctx.net, id, times, newly_acked, next));
+            sender.reaction.on_ack(&ack_of(&ctx.packets, &ctx.net, id, times, newly_acked, next, (0, 0)));
         }
         ctx.packets.remove(id);
         if sender.stream.snd_nxt < sender.message.end && sender.data_ready_at() <= now {

@@ -15,7 +15,7 @@ use crate::link::flow_control::LinkControl;
 use crate::network::Network;
 use crate::packet::{Kind, Packet, PacketId, Packets};
 
-/// What an ACK that has reached its sender tells the reaction point, whose clock shows `clock`.
+/// What an ACK that has reached its sender tells the reaction point, whose clock shows `clock`, and whose stream is ahead of the connection's.
 #[inline]
 pub(super) fn ack_of<'a>(
     packets: &'a Packets,
@@ -24,15 +24,16 @@ pub(super) fn ack_of<'a>(
     (now, clock): (Time, Time),
     newly_acked: u64,
     (snd_nxt, next_packet): (u64, u32),
+    (bytes_ahead, packets_ahead): (u64, u64),
 ) -> Ack<'a> {
     let packet = &packets[id];
     Ack {
         now: clock,
-        seq: packet.seq,
+        seq: packet.seq + bytes_ahead,
         newly_acked,
-        snd_nxt,
-        packet: u64::from(packet.number),
-        next_packet: u64::from(next_packet),
+        snd_nxt: snd_nxt + bytes_ahead,
+        packet: u64::from(packet.number) + packets_ahead,
+        next_packet: u64::from(next_packet) + packets_ahead,
         rtt: net.signals.timestamp.then(|| now - packet.sent_at),
         mark: packet.mark,
         flow_count: packet.flow_count,
@@ -83,7 +84,15 @@ impl<N: NicScheduler> Hosts<N> {
                 if learns && matters(&ctx.net.signals, packet.mark) {
                     let next = (sender.stream.snd_nxt, sender.stream.next_packet);
                     let now = (ctx.now, sender.reaction.clock(ctx.now));
-                    let ack = ack_of(&ctx.packets, &ctx.net, id, now, newly_acked, next);
+                    let ack = ack_of(
+                        &ctx.packets,
+                        &ctx.net,
+                        id,
+                        now,
+                        newly_acked,
+                        next,
+                        sender.reaction.stream_ahead(),
+                    );
                     sender.reaction.on_ack(&ack);
                 }
                 let first = newly_acked == packet.seq;
@@ -112,7 +121,15 @@ impl<N: NicScheduler> Hosts<N> {
                     // The receiver took the packet: for the reaction point, this NACK is an ACK.
                     let next = (sender.stream.snd_nxt, sender.stream.next_packet);
                     let now = (ctx.now, sender.reaction.clock(ctx.now));
-                    let ack = ack_of(&ctx.packets, &ctx.net, id, now, newly_acked, next);
+                    let ack = ack_of(
+                        &ctx.packets,
+                        &ctx.net,
+                        id,
+                        now,
+                        newly_acked,
+                        next,
+                        sender.reaction.stream_ahead(),
+                    );
                     sender.reaction.on_ack(&ack);
                 }
                 if lost {

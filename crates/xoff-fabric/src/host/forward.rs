@@ -41,6 +41,8 @@ pub(crate) struct Pulse {
     pub notified: u32,
     /// Its reaction point has a timer.
     pub has_timer: bool,
+    /// Its reaction point sends packets in bursts, which end where the connection's offset says so.
+    pub has_bursts: bool,
     /// Packets are sent again, or an earlier message is not wholly acknowledged.
     pub repairs: bool,
     /// When the next packet is there to be sent, if the source has yet to make some of the message, or the NIC to prepare it.
@@ -70,6 +72,7 @@ impl Pulse {
             window: u64::MAX,
             notified: 0,
             has_timer: false,
+            has_bursts: false,
             repairs: false,
             ready_at: None,
         }
@@ -87,6 +90,8 @@ pub(crate) struct Pace {
     pub sent_at: Time,
     /// Nothing notifies its reaction point.
     pub is_quiet: bool,
+    /// Its reaction point has heard again what comes in the next jump, and does not live through it.
+    pub is_taught: bool,
     /// How far its reaction point has lived through the next jump.
     pub lived: Time,
 }
@@ -149,6 +154,7 @@ impl<N: NicScheduler> Hosts<N> {
                 rate,
                 window,
                 has_timer: sender.reaction.next_timer() != Time::NEVER,
+                has_bursts: sender.reaction.burst() > 0,
                 notified: sender.reaction.notified(),
                 repairs,
                 ready_at: (!sender.message.is_ready()).then(|| sender.data_ready_at()),
@@ -177,7 +183,8 @@ impl<N: NicScheduler> Hosts<N> {
     pub fn live_through(&mut self, ctx: &Ctx, paces: &mut [Pace], time: Time, tolerance: f64) -> Time {
         let (payload, frame) = (ctx.net.wire.payload, ctx.net.wire.frame());
         let (mut reached, mut has_timer) = (time, Vec::new());
-        for pace in paces.iter_mut().filter(|pace| pace.is_quiet) {
+        let lives = |pace: &&mut Pace| pace.is_quiet && !pace.is_taught;
+        for pace in paces.iter_mut().filter(lives) {
             let Some(sender) = self.senders[pace.connection.index()].as_deref_mut() else {
                 has_timer.push(true);
                 continue;
@@ -212,7 +219,7 @@ impl<N: NicScheduler> Hosts<N> {
             }
         }
         // A point without a timer does nothing meanwhile, but may ask later how long ago something was, as DCQCN's does for α.
-        for (pace, has_timer) in paces.iter_mut().filter(|pace| pace.is_quiet).zip(has_timer) {
+        for (pace, has_timer) in paces.iter_mut().filter(lives).zip(has_timer) {
             pace.lived = if has_timer { pace.lived } else { reached };
         }
         reached

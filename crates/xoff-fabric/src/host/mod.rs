@@ -21,6 +21,7 @@ mod program;
 mod reaction;
 pub(crate) mod recall;
 mod receiver;
+pub(crate) mod replay;
 mod reports;
 pub(crate) mod sender;
 mod sl_reaction;

@@ -3,6 +3,7 @@
 //! A NIC reads limits several times for each packet, and a point changes them only when it is called: they are read once after
 //! each call, so that not every read has to find out which scheme the point is of.
 
+use super::replay::{Ahead, Call, Heard};
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, Outgoing, ReactionPoint, SendLimits, Sent};
 
@@ -16,11 +17,22 @@ pub(crate) struct LimitedReaction {
     ahead: Time,
     /// Number of notifications so far.
     notified: u32,
+    /// What the point has heard, and what was carried forward over it; only in runs that are fast-forwarded.
+    memory: Option<Box<Memory>>,
+}
+
+/// What a point has heard while somebody listens, and by how much its stream is ahead of its connection's.
+#[derive(Debug, Default)]
+struct Memory {
+    listens: bool,
+    heard: Vec<Heard>,
+    bytes: u64,
+    packets: u64,
 }
 
 impl LimitedReaction {
     pub fn new(point: AnyReaction) -> Self {
-        LimitedReaction { limits: point.limits(), point, ahead: Time::ZERO, notified: 0 }
+        LimitedReaction { limits: point.limits(), point, ahead: Time::ZERO, notified: 0, memory: None }
     }
 
     /// The time on the point's clock.
@@ -43,6 +55,52 @@ impl LimitedReaction {
     fn call(&mut self, call: impl FnOnce(&mut AnyReaction)) {
         call(&mut self.point);
         self.limits = self.point.limits();
+        self.note(Time::ZERO, || Call::Other);
+    }
+
+    /// By how many bytes and packets the point's stream is ahead of its connection's.
+    #[inline(always)] // runs for every ACK
+    pub fn stream_ahead(&self) -> (u64, u64) {
+        self.memory.as_ref().map_or((0, 0), |memory| (memory.bytes, memory.packets))
+    }
+
+    /// Notes what the point hears from now on.
+    pub fn listen(&mut self) {
+        let memory = self.memory.get_or_insert_default();
+        memory.heard.clear();
+        memory.listens = true;
+    }
+
+    /// Ends that, and returns what the point has heard since.
+    pub fn stop_listening(&mut self) -> Vec<Heard> {
+        self.memory.as_mut().map_or_else(Vec::new, |memory| {
+            memory.listens = false;
+            std::mem::take(&mut memory.heard)
+        })
+    }
+
+    #[inline(always)] // runs for every packet
+    fn note(&mut self, at: Time, call: impl FnOnce() -> Call) {
+        if let Some(memory) = &mut self.memory
+            && memory.listens
+        {
+            let SendLimits { rate, window, .. } = self.limits;
+            memory.heard.push(Heard { at, call: call(), rate, window });
+        }
+    }
+
+    /// A copy of the point; `None` of a foreign one.
+    pub fn copy_of_point(&self) -> Option<AnyReaction> {
+        self.point.try_clone()
+    }
+
+    /// Puts another point in its place, whose clock and stream were carried forward.
+    pub fn put_point(&mut self, point: AnyReaction, carried: Ahead) {
+        (self.limits, self.point) = (point.limits(), point);
+        self.ahead += carried.time;
+        let memory = self.memory.get_or_insert_default();
+        memory.bytes += carried.bytes;
+        memory.packets += carried.packets;
     }
 }
 
@@ -51,12 +109,17 @@ impl ReactionPoint for LimitedReaction {
     fn on_send(&mut self, sent: &Sent) {
         let sent = Sent { now: self.clock(sent.now), ..*sent };
         self.point.send_and_limit(&sent, &mut self.limits);
+        self.note(sent.now, || Call::Sent { payload: sent.payload, frame: sent.frame });
     }
 
-    /// The ACK's time is the point's: see [`LimitedReaction::clock`].
+    /// The ACK's time and stream are the point's: see [`LimitedReaction::clock`] and [`LimitedReaction::stream_ahead`].
     #[inline(always)] // runs for every packet
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.point.ack_and_limit(ack, &mut self.limits);
+        self.note(ack.now, || {
+            let Ack { now: _, seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark, .. } = *ack;
+            Call::Acked { seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark }
+        });
     }
 
     fn label(&self, packet: &Outgoing) -> u8 {
@@ -83,6 +146,7 @@ impl ReactionPoint for LimitedReaction {
     fn spend_credit(&mut self) -> Option<u16> {
         let number = self.point.spend_credit();
         self.limits = self.point.limits();
+        self.note(Time::ZERO, || Call::Other);
         number
     }
 

@@ -54,9 +54,9 @@ impl Receiver {
         self.timer_at = Time::NEVER;
     }
 
-    /// Data packets since the last ACK.
-    pub fn unacked(&self) -> u32 {
-        self.unacked
+    /// Data packets since the last ACK, and the maximum mark among them.
+    pub fn unacked(&self) -> (u32, Mark) {
+        (self.unacked, self.mark)
     }
 
     /// What has arrived.

@@ -163,7 +163,7 @@ impl<N: NicScheduler> Hosts<N> {
                     (s.snd_nxt.max(packet.seq), s.next_packet)
                 });
                 let newly_acked = packet.seq.saturating_sub(acked);
-                let ack = ack_of(&ctx.packets, &ctx.net, id, (now, now), newly_acked, next);
+                let ack = ack_of(&ctx.packets, &ctx.net, id, (now, now), newly_acked, next, (0, 0));
                 shared.reaction.on_ack(&ack);
             }
             Kind::Cnp => shared.reaction.on_cnp(now, &Cnp { mark: packet.mark, rate: packet.rate() }),

@@ -19,8 +19,9 @@ use crate::host::Hosts;
 use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
 use crate::host::recall::Recall;
+use crate::host::replay::Lesson;
 use crate::host::start::await_flow;
-use crate::ids::{FlowId, NodeId, PortId, QueueId};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
 use crate::link::Links;
 use crate::link::arrival_key;
 use crate::link::buffer::{IngressQueue, Memory};
@@ -165,6 +166,12 @@ pub(super) trait AnyPartition: Send {
     /// Moves the network's clock to `now`, and lets reaction points live through the next `time`; returns how long their rates
     /// stay within `tolerance`.
     fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> Time;
+    /// Notes from now on what reaction points hear: see [`crate::host::replay`].
+    fn listen(&mut self, connections: &[ConnectionId]);
+    /// Ends that, and returns what they have heard.
+    fn lessons(&mut self, periods: &[(ConnectionId, u64, u64)], time: Time) -> Option<Vec<Lesson>>;
+    /// Lets them hear it again, `periods` times or as often as nothing changes by it; returns how often.
+    fn replay(&mut self, lessons: &[Lesson], periods: u64) -> u64;
     /// Carries time forward.
     fn jump(&mut self, jump: &Jump<'_>);
     /// The partition itself.
@@ -564,6 +571,18 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> Time {
         self.ctx.now = self.ctx.now.max(now);
         self.hosts.live_through(&self.ctx, paces, time, tolerance)
+    }
+
+    fn listen(&mut self, connections: &[ConnectionId]) {
+        self.hosts.listen(connections);
+    }
+
+    fn lessons(&mut self, periods: &[(ConnectionId, u64, u64)], time: Time) -> Option<Vec<Lesson>> {
+        self.hosts.lessons(&self.ctx, periods, time)
+    }
+
+    fn replay(&mut self, lessons: &[Lesson], periods: u64) -> u64 {
+        self.hosts.replay(lessons, periods)
     }
 
     fn jump(&mut self, jump: &Jump<'_>) {

@@ -166,8 +166,8 @@ fn endless_messages_are_carried_to_the_end_of_the_run() {
 
 #[test]
 fn a_scheme_with_a_state_of_its_own_has_no_cycle() {
-    // TIMELY's rates stay at the line rate where credits hold everybody back, but only TIMELY knows all of its state, and how senders share
-    // a link may hang on the rest.
+    // TIMELY's rates stay at the line rate where credits hold everybody back, but it sends in bursts that end at multiples of an offset, and
+    // how senders share a link may hang on that.
     let sims = both(&credits(), "timely", &incast(20_000_000), None);
     assert_same(&sims);
     let all = forwarded(&sims[1]);

@@ -284,17 +284,17 @@ fn a_jump_whose_own_error_exceeds_the_tolerance_does_not_come() {
 
 #[test]
 fn after_two_messages_have_met_nothing_is_approximated() {
-    // Swift's state is its own, so its jumps are approximate. Hosts 0 and 1 send 500 KB each to host 2, whose link is busy with
+    // TIMELY sends in bursts, whose state is its own, so its jumps are approximate. Hosts 0 and 1 send 500 KB each to host 2, whose link is busy with
     // them for 1 MB / 100 Gbps = 80 us and longer. From 1 ms on host 3 sends 20 MB to host 4, which takes 1.6 ms and meets
     // nobody. If host 1 sends to host 5 instead, nobody meets. The switch's ports share its memory, so that all are of one part.
     let of = |dst| {
-        let swift = scheme("swift", serde_json::json!({}), Time::from_us(2));
+        let timely = scheme("timely", serde_json::json!({}), Time::from_us(2));
         let last = Flow { start: Time::from_ms(1), ..flow(3, 4, 20_000_000) };
         let flows = vec![flow(0, 2, 500_000), flow(1, dst, 500_000), last];
         let star = chain(1, &[0; 6], Rate::from_gbps(100), Time::from_ns(500));
         let mut settings = Settings::default();
         settings.switch.buffer = Some(Bytes(32_000_000));
-        let mut sim = simulate(star, settings, swift, flows, Recording::default(), None);
+        let mut sim = simulate(star, settings, timely, flows, Recording::default(), None);
         sim.fast_forward(TOLERANCE, 1);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
         sim.forwarded().expect("fast-forwarded").clone()

@@ -41,6 +41,7 @@ mod reaction;
 mod recall;
 mod recall_components;
 mod records;
+mod replay;
 mod roots;
 mod routing;
 mod routing_d_mod_k;

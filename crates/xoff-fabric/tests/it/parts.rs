@@ -99,11 +99,11 @@ fn what_the_run_does_not_wait_for_goes_on_to_its_end() {
 
 #[test]
 fn messages_of_one_part_are_uncertain_and_those_of_another_are_not() {
-    // Swift's state is its own, so that a jump makes uncertain what comes after it in its part. Host 0 sends for 1.6 ms and longer, and
+    // TIMELY sends in bursts, whose state is its own, so that a jump makes uncertain what comes after it in its part. Host 0 sends for 1.6 ms and longer, and
     // jumps; host 2's messages of up to 50 packets are too short for that, and too unlike to be recalled.
     let flows: Vec<Flow> = [flow(0, 1, 20_000_000)].into_iter().chain(unlike(40)).collect();
-    let swift = scheme("swift", serde_json::json!({}), Time::from_us(4));
-    let mut sim = simulate(star(&[0; 4]), Settings::default(), swift, flows, Recording::default(), None);
+    let timely = scheme("timely", serde_json::json!({}), Time::from_us(4));
+    let mut sim = simulate(star(&[0; 4]), Settings::default(), timely, flows, Recording::default(), None);
     sim.fast_forward(0.01, 1);
     sim.run(&mut |_| true).expect("no loss");
     let all = forwarded(&sim);

@@ -42,7 +42,7 @@ pub trait Scheme: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     /// Where the scheme is published.
     const SOURCE: &'static str;
     /// The reaction point.
-    type Reaction: ReactionPoint;
+    type Reaction: ReactionPoint + Clone;
     /// The notification point; [`NoOp`] if the scheme has none.
     type Notification: NotificationPoint;
     /// The congestion point; [`NoOp`] if the scheme has none.

@@ -524,12 +524,12 @@ fn operations_say_how_much_of_them_was_carried_forward() {
 #[test]
 fn what_shares_ports_with_others_or_keeps_times_is_not_approximated() {
     let account = |text: &str| run(text, FAST).manifest["fast_forward"].clone();
-    // Swift's state is its own, so jumps are approximate; two hosts whose messages lead by one trunk have none, although
+    // TIMELY sends in bursts, whose state is its own, so jumps are approximate; two hosts whose messages lead by one trunk have none, although
     // the second message comes only after the first.
     let one_spine = "name = \"leaf_spine\", leaves = 2, spines = 1, hosts_per_leaf = 4";
     let (alone, two) = (vec![(0, 4, 20_000, 0)], vec![(0, 4, 20_000, 0), (1, 5, 20_000, 5_000)]);
     let approximate =
-        |messages: &[Message]| account(&text(one_spine, "swift", "pfc", messages))["jumps"].as_u64();
+        |messages: &[Message]| account(&text(one_spine, "timely", "pfc", messages))["jumps"].as_u64();
     assert!(approximate(&alone) > Some(0));
     assert_eq!(approximate(&two), Some(0));
     // Reaction points of service levels keep times.

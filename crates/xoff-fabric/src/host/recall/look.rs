@@ -3,13 +3,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use xoff_engine::{Event, Time};
-use xoff_schemes::ReactionPoint;
+use xoff_schemes::{Mark, ReactionPoint};
 
 use super::stops::StopsSoFar;
 use crate::ctx::Ctx;
 use crate::event::{index_of, kind, kind_of};
 use crate::host::Hosts;
 use crate::host::nic::NicScheduler;
+use crate::host::receiver::Receiver;
 use crate::ids::{ConnectionId, FlowId};
 use crate::link::Links;
 use crate::network::Network;
@@ -80,8 +81,9 @@ impl<N: NicScheduler> Hosts<N> {
             (port.turn(), port.paused).hash(&mut hasher);
         }
         for (connection, receiver) in self.receivers.iter().enumerate() {
-            if let Some(receiver) = receiver.as_deref().filter(|receiver| receiver.unacked() > 0) {
-                (connection, receiver.unacked()).hash(&mut hasher);
+            let unacked = receiver.as_deref().map_or((0, Mark::None), Receiver::unacked);
+            if unacked != (0, Mark::None) {
+                (connection, unacked).hash(&mut hasher);
             }
         }
         for (connection, sender) in self.senders.iter().enumerate() {

@@ -111,6 +111,7 @@ pub(super) fn course(looks: &[Look], i: usize, payload: u64) -> Result<Course, H
     let in_flight = |look: &Look| of(look).sent - of(look).acked;
     // A window far beyond what is in flight binds nothing.
     let binding = 2 * looks.iter().map(in_flight).max().unwrap_or(0);
+    let limits = |pulse: &Pulse| (pulse.rate, pulse.window.min(binding));
     let ends = [0, early.len() / 2, early.len(), early.len() + late.len() / 2, looks.len() - 1];
     let quarter = |q: usize| &looks[ends[q]..=ends[q + 1]];
     let by_rate = QUARTERS.map(|q| {
@@ -125,6 +126,7 @@ pub(super) fn course(looks: &[Look], i: usize, payload: u64) -> Result<Course, H
         packets: bytes / payload,
         sent_at: last.sent_at,
         is_quiet: first.notified == last.notified,
+        is_taught: false,
         lived: Time::ZERO,
     };
     let all = [by_rate, by_window, by_stated];
@@ -134,7 +136,7 @@ pub(super) fn course(looks: &[Look], i: usize, payload: u64) -> Result<Course, H
         difference: all.iter().fold(by_acks, |max, of| spread(of).max(max)),
         trend: if last.has_timer && pace.is_quiet { 0.0 } else { trend(&all) / time.0 as f64 },
         pace,
-        has_limits: looks.iter().all(|look| (of(look).rate, of(look).window) == (first.rate, first.window)),
+        has_limits: looks.iter().all(|look| limits(&of(look)) == limits(&first)),
         growth: by_acks * rate(bytes, time) / payload as f64,
     })
 }

@@ -13,9 +13,10 @@ use super::super::partition::AnyPartition;
 use super::account::{Held, Span};
 use super::jump::{Counts, Jump, Since};
 use super::state::State;
-use super::trial::is_marked;
+use super::trial::{is_marked, lessons, listen};
 use super::{FastForward, steady};
 use crate::host::forward::{Pace, Pulse};
+use crate::host::replay::Lesson;
 use crate::ids::ConnectionId;
 
 /// States are seen at least so long after a packet: the run has handled some events after it already, and cannot go back.
@@ -34,21 +35,22 @@ const EVENTS_FOR_A_THING: u64 = 12;
 /// see its progress.
 const MOST_EVENTS: u64 = 1 << 24;
 
+/// The same where reaction points note all that they hear in a cycle, which takes some 90 B for each packet and for each ACK.
+const MOST_HEARD_EVENTS: u64 = 1 << 20;
+
 impl FastForward {
     /// Jumps over whole cycles, if the network is in one, where connections are not steady for a reason: `held`. Returns whether it did.
     ///
-    /// There are none under schemes that learn from ACKs or compute at switches: only the scheme knows all of its state, and how connections
-    /// share links may hang on the rest. Nor are there any if simultaneous events come in the order of scheduling, or if detectors tell states of
+    /// There are none under schemes that compute at switches, or learn from more than ACKs and round-trip times: only the scheme knows all of its
+    /// state, and how connections share links may hang on the rest. Nor are there any if simultaneous events come in the order of scheduling, or if detectors tell states of
     /// ports apart, by times of their own, and senders hear of them.
     pub(super) fn try_cycle(&mut self, partition: &mut dyn AnyPartition, now: Time, held: Held) -> bool {
         let net = partition.network().clone();
         let reasons = [Held::Observing, Held::RatesVary, Held::Drift, Held::Competing, Held::FewPackets];
         let hides_state = steady::hides_order(&net) || net.signals.ecn && partition.has_port_states();
-        if !steady::is_known(&net)
-            || hides_state
-            || !reasons.contains(&held)
-            || self.history.looks.len() < MIN_LOOKS
-        {
+        let pulses = self.history.looks.last().map_or(&[][..], |look| &look.pulses);
+        let tells = steady::is_known(&net) || steady::are_taught(&net, pulses);
+        if !tells || hides_state || !reasons.contains(&held) || self.history.looks.len() < MIN_LOOKS {
             return false;
         }
         let phase = MIN_PHASE.max(self.history.base_rtt / 2);
@@ -68,6 +70,15 @@ impl FastForward {
         if periods == 0 || is_marked || partition.holds_times() || cycle.pulses.iter().any(is_held) {
             return false;
         }
+        let periods = match &cycle.lessons {
+            Some(lessons) => partition.replay(lessons, periods),
+            None if steady::is_taught(&net) => 0,
+            None => periods,
+        };
+        if periods == 0 {
+            return false;
+        }
+        cycle.paces.iter_mut().for_each(|pace| pace.is_taught = cycle.lessons.is_some());
         let reached = cycle.now + partition.carried();
         let wanted = cycle.period * periods;
         let time = partition.live_through(cycle.now, &mut cycle.paces, wanted, self.tolerance / 4.0);
@@ -94,6 +105,8 @@ struct Cycle {
     paces: Vec<Pace>,
     /// The counts that a jump extrapolates, one period ago.
     counts: Counts,
+    /// What reaction points that learn from ACKs have heard in the last period.
+    lessons: Option<Vec<Lesson>>,
 }
 
 /// The states of a network since its messages last changed.
@@ -153,13 +166,18 @@ impl Cycles {
         let (earlier, events_then) = self.seen.insert(state.hash(), (at, events))?;
         let period = at - earlier;
         let then = at + period;
-        if events - events_then > MOST_EVENTS || then >= end.min(soonest(partition, &before, at)) {
+        let most_events =
+            if steady::is_taught(partition.network()) { MOST_HEARD_EVENTS } else { MOST_EVENTS };
+        if events - events_then > most_events || then >= end.min(soonest(partition, &before, at)) {
             return None;
         }
         let counts = partition.counts(true);
         self.has_gone_on = true;
-        go_on(partition, then, most)?;
+        listen(partition, &before);
+        let went_on = go_on(partition, then, most);
         let pulses = partition.pulses();
+        let lessons = lessons(partition, &before, &pulses, period);
+        went_on?;
         let has_same_events = partition.totals().events - events == events - events_then;
         if !has_same_events || State::of(partition, &pulses, then).0 != state {
             self.seen.clear();
@@ -174,11 +192,12 @@ impl Cycles {
                 packets: sent / payload,
                 sent_at: after.sent_at,
                 is_quiet: true, // the same number of notifications is part of the state
+                is_taught: false,
                 lived: Time::ZERO,
             })
         };
         let paces = before.iter().zip(&pulses).map(pace).collect::<Option<Vec<Pace>>>()?;
-        (before.len() == pulses.len()).then_some(Cycle { now: then, period, pulses, paces, counts })
+        (before.len() == pulses.len()).then_some(Cycle { now: then, period, pulses, paces, counts, lessons })
     }
 }
 
@@ -223,6 +242,7 @@ mod tests {
             packets,
             sent_at: Time::ZERO,
             is_quiet: false,
+            is_taught: false,
             lived: Time::ZERO,
         };
         Cycle {
@@ -231,6 +251,7 @@ mod tests {
             pulses: left.iter().map(|(left, _)| Pulse::of(*left)).collect(),
             paces: left.iter().map(|(_, packets)| pace(*packets)).collect(),
             counts: Counts::default(),
+            lessons: None,
         }
     }
 

@@ -14,7 +14,8 @@
 //! - [`jump`] applies a jump to a partition; [`ports`] has what ports would have sent.
 //! - This module decides, and keeps an account of what was skipped and of what kept the run from skipping more.
 //!
-//! A jump is exact if the state repeats exactly: then the run goes on as it would have without the jump. Approximate jumps,
+//! A jump is exact if the state repeats exactly: then the run goes on as it would have without the jump. Reaction points that learn from ACKs
+//! hear again in such a jump what they would have heard ([`crate::host::replay`]). Approximate jumps,
 //! over rates that swing about a mean or of schemes with a state of their own, come only if no two hosts' messages lead by one port
 //! between switches, no credits come at times of their own that such schemes would feel, and as long as no two messages have sent by one port of a host at a time: how messages share a port may hang on single packets, and would go
 //! on in another way. If messages share a port after an approximate jump, the account says since when.
@@ -52,6 +53,13 @@ use super::simulation::Progress;
 use super::windows::{End, Windows};
 use crate::host::recall::{Recall, Tally};
 
+/// A reaction point that learns from ACKs gets so many base RTTs of a steady run, in all, until a period comes that repeats exactly; then jumps
+/// are approximate too, and the run is uncertain from the first of them on.
+const PATIENCE: u64 = 64;
+
+/// Base RTTs of which half may pass while reaction points note what they hear: see [`crate::host::replay`].
+const MOST_HEARD: u64 = 48;
+
 /// A jump is at least as long as so many looks at the network: a shorter one gains nothing.
 const MIN_LOOKS: u64 = 2;
 
@@ -67,6 +75,9 @@ pub(super) struct FastForward {
     account: Account,
     /// The state did not repeat exactly when that was last tested.
     inexact: Option<Inexact>,
+    /// For how long the run still waits for a state that repeats exactly, and when it was last seen to be steady but not exactly.
+    patience: Time,
+    steady_at: Time,
     /// When the network last became another one, of what was seen.
     changed_at: Time,
     /// Events that may still be handled.
@@ -85,6 +96,8 @@ impl FastForward {
             cycles: Cycles::default(),
             account: Account::new(tolerance),
             inexact: None,
+            patience: if steady::is_taught(net) { net.env.base_rtt * PATIENCE } else { Time::ZERO },
+            steady_at: Time::ZERO,
             changed_at: Time::ZERO,
             budget: 0,
         }
@@ -196,14 +209,21 @@ impl FastForward {
         if partition.holds_times() {
             return Err(Held::SharedPacing);
         }
-        let (now, wanted, repeated) = match self.exact(partition, &mut steady, now, wanted) {
-            Exact::Repeats(Repetition { now, period, counts }, time) => (now, time, Some((period, counts))),
+        let pulses = partition.pulses();
+        let is_taught = steady::are_taught(partition.network(), &pulses);
+        let (now, wanted, repeated) = match self.exact(partition, &mut steady, now, (wanted, min)) {
+            Exact::Repeats(Repetition { now, period, counts, .. }, time) => {
+                (now, time, Some((period, counts)))
+            }
             // An exact pace that does not repeat is that of looks alone, and says nothing of how far it may be extrapolated.
             Exact::GoneOn => return Err(Held::Competing),
-            Exact::Known if !steady.paces.is_empty() => return Err(Held::Competing),
+            Exact::Known if !steady.paces.is_empty() && !is_taught => return Err(Held::Competing),
             // Where nothing sends, credits would come at other times, by an error that no pace tells.
             Exact::Differs | Exact::Known if steady.paces.is_empty() && has_updates => {
                 return Err(Held::NextEvent);
+            }
+            Exact::Differs | Exact::Known if approximates && is_taught && self.waits(now) => {
+                return Err(Held::RatesVary);
             }
             Exact::Differs | Exact::Known if approximates => {
                 steady.is_exact = false;
@@ -211,7 +231,7 @@ impl FastForward {
             }
             Exact::Differs | Exact::Known => return Err(Held::Competing),
         };
-        if wanted < min {
+        if wanted < min && !(is_taught && steady.is_exact) {
             return Err(Held::NextEvent);
         }
         if steady.error(wanted) > self.tolerance {
@@ -239,8 +259,9 @@ impl FastForward {
         partition.jump(&Jump { time, paces: &steady.paces, packets: &packets, since });
         self.history.drifted(&steady.trends, time);
         self.history.jumped(partition, packets.iter().copied());
-        // What a scheme with a state of its own makes of a jump may be more than the tolerance.
-        if !steady::is_known(partition.network()) {
+        // What a scheme with a state of its own makes of a jump may be more than the tolerance, unless it has heard what comes in the jump.
+        let has_learned = is_taught && steady.is_exact;
+        if !has_learned && !steady::is_known(partition.network()) {
             self.account.doubt(reached);
         }
         self.account.jumped(Span { start: reached, length: time, error }, steady.is_exact);
@@ -275,13 +296,22 @@ struct Inexact {
 }
 
 impl FastForward {
-    /// Whether the state repeats exactly, and so may be carried forward by at most `wanted` from `now` on.
+    /// Whether the run, which is steady but not exactly, still waits for a state that repeats.
+    fn waits(&mut self, now: Time) -> bool {
+        let since = now.saturating_sub(self.steady_at).min(self.history.spacing() * MIN_LOOKS);
+        self.steady_at = now;
+        self.patience = self.patience.saturating_sub(since);
+        self.patience > Time::ZERO
+    }
+
+    /// Whether the state repeats exactly, and so may be carried forward by at most `wanted`, and at least `min`, from `now` on. Reaction
+    /// points that learn from ACKs have then heard all that comes.
     fn exact(
         &mut self,
         partition: &mut dyn AnyPartition,
         steady: &mut Steady,
         now: Time,
-        wanted: Time,
+        (wanted, min): (Time, Time),
     ) -> Exact {
         let version = partition.version();
         let known = self.inexact.filter(|known| known.version == version);
@@ -291,13 +321,28 @@ impl FastForward {
         if known.is_some_and(|known| now < known.until) {
             return Exact::Known;
         }
-        // The test takes half of the time at most.
-        let Some(shortest) = steady.period(partition.network(), wanted / (2 * trial::PERIODS)) else {
+        // The test takes half of the time at most; and where reaction points note all that they hear, that does not take much memory.
+        let most = match steady::is_taught(partition.network()) {
+            true => wanted.min(self.history.base_rtt * MOST_HEARD),
+            false => wanted,
+        };
+        let Some(shortest) = steady.period(partition.network(), most / (2 * trial::PERIODS)) else {
             return Exact::Differs;
         };
         if let Some(repetition) = trial::repeats(partition, steady, now, shortest, self.budget) {
             let (left, period) = (wanted.saturating_sub(repetition.now - now), repetition.period);
-            return Exact::Repeats(repetition, Time(left.0 / period.0 * period.0));
+            let periods = match &repetition.lessons {
+                Some(lessons) if period * (left.0 / period.0) >= min => {
+                    let periods = partition.replay(lessons, left.0 / period.0);
+                    steady.paces.iter_mut().for_each(|pace| pace.is_taught = true);
+                    periods
+                }
+                None if !steady::is_taught(partition.network()) => left.0 / period.0,
+                _ => 0,
+            };
+            if periods > 0 || !steady::is_taught(partition.network()) {
+                return Exact::Repeats(repetition, period * periods);
+            }
         }
         // What was seen before is past.
         self.history.forget();

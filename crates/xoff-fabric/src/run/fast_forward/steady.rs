@@ -10,7 +10,8 @@
 //! In each observation a connection must send in all four quarters at the same rate but for `e`, at most half of the tolerance,
 //! and have the same limits of rate and window. Where `e` is zero, and what a connection sends comes back as ACKs at the same pace,
 //! the state repeats exactly, and a jump of whole packets leaves it as it is; unless the scheme learns from ACKs or computes at
-//! switches, and so has a state that only the scheme knows. Otherwise the rate swings about a mean, a jump
+//! switches, and so has a state that only the scheme knows. Where reaction points learn from ACKs alone, they hear again what comes in a
+//! jump ([`crate::host::replay`]), and the jump is as exact. Otherwise the rate swings about a mean, a jump
 //! has at most [`MAX_SWINGS`] observations, and ends before a queue has changed by a few packets.
 //!
 //! Connections that compete for a link must repeat exactly: how they share it may hang on single packets, and after an
@@ -108,7 +109,12 @@ impl Steady {
         let mut inexact = Vec::new();
         for (i, pulse) in last.pulses.iter().enumerate() {
             let course = course(looks, i, payload)?;
-            let exact = course.admit(observed, history.base_rtt, tolerance, is_known(net))?;
+            let exact = course.admit(
+                observed,
+                history.base_rtt,
+                tolerance,
+                is_known(net) || are_taught(net, &last.pulses),
+            )?;
             if !exact || may_rise(pulse, net) {
                 inexact.push(i);
             }
@@ -132,7 +138,8 @@ impl Steady {
             return Err(Held::Competing);
         }
         steady.competes = competing.contains(&true);
-        steady.is_exact = inexact.is_empty() && is_known(net) && !hides_order(net);
+        let tells = is_known(net) || are_taught(net, &last.pulses);
+        steady.is_exact = inexact.is_empty() && tells && !hides_order(net);
         Ok(steady)
     }
 
@@ -177,6 +184,20 @@ impl Steady {
 /// learns from each ACK, or computes at switches, is known to the scheme alone.
 pub(super) fn is_known(net: &Network) -> bool {
     !(net.signals.acks || net.signals.congestion_point || net.signals.switch_point)
+}
+
+/// Whether reaction points learn from ACKs and round-trip times alone, so that they can hear again what comes in a jump. What receivers count,
+/// and what switches write, is not heard again.
+pub(super) fn is_taught(net: &Network) -> bool {
+    let signals = &net.signals;
+    let computes = signals.congestion_point || signals.switch_point || signals.credits.is_some();
+    let writes = signals.int != IntPath::Off || signals.flow_count || signals.label;
+    signals.acks && !computes && !writes
+}
+
+/// Whether the reaction points of connections under way learn so, and have no timers and no bursts, which would have a state of their own.
+pub(super) fn are_taught(net: &Network, pulses: &[Pulse]) -> bool {
+    is_taught(net) && !pulses.iter().any(|pulse| pulse.has_timer || pulse.has_bursts)
 }
 
 /// Whether the timers of a connection may raise its rate in the midst of a jump: below the line's rate they may.

@@ -11,8 +11,10 @@ use xoff_engine::Time;
 use super::super::partition::AnyPartition;
 use super::jump::Counts;
 use super::state::State;
-use super::steady::Steady;
+use super::steady::{Steady, is_taught};
 use crate::host::forward::{Pace, Pulse};
+use crate::host::replay::Lesson;
+use crate::ids::ConnectionId;
 
 /// A state may repeat only after several of the shortest periods, as when connections take turns.
 pub(super) const PERIODS: u64 = 6;
@@ -24,6 +26,37 @@ pub(super) struct Repetition {
     pub period: Time,
     /// The counts that a jump extrapolates, one period ago.
     pub counts: Counts,
+    /// What reaction points that learn from ACKs have heard in the period.
+    pub lessons: Option<Vec<Lesson>>,
+}
+
+/// Lets the reaction points of `pulses` note what they hear, if they learn from it.
+pub(super) fn listen(partition: &mut dyn AnyPartition, pulses: &[Pulse]) {
+    if is_taught(partition.network()) {
+        let connections: Vec<ConnectionId> = pulses.iter().map(|pulse| pulse.connection).collect();
+        partition.listen(&connections);
+    }
+}
+
+/// What they have heard between two moments, a `period` apart; `None` if they learn nothing, or from something that does not come again.
+pub(super) fn lessons(
+    partition: &mut dyn AnyPartition,
+    before: &[Pulse],
+    after: &[Pulse],
+    period: Time,
+) -> Option<Vec<Lesson>> {
+    let net = partition.network();
+    if !is_taught(net) {
+        return None;
+    }
+    let payload = net.wire.payload;
+    let sent = |pulse: &Pulse| {
+        let later = after.iter().find(|later| later.connection == pulse.connection);
+        later.map_or(0, |later| later.sent.saturating_sub(pulse.sent) / payload)
+    };
+    let of = |pulse: &Pulse| (pulse.connection, pulse.sent - pulse.acked, sent(pulse));
+    let periods: Vec<(ConnectionId, u64, u64)> = before.iter().map(of).collect();
+    partition.lessons(&periods, period)
 }
 
 /// Lets a run go on from `now` for some periods of at least `shortest`, in which nothing but the network changes anything, and returns
@@ -38,6 +71,22 @@ pub(super) fn repeats(
     let (before, counts) = (partition.pulses(), partition.counts(true));
     let (first, _) = State::of(partition, &before, now);
     let most = partition.totals().events.saturating_add(budget);
+    listen(partition, &before);
+    let repetition = go_on_until_same(partition, steady, (&before, &first, counts), (now, shortest), most);
+    let (period, after) = (repetition.as_ref().map_or(shortest, |found| found.period), partition.pulses());
+    let lessons = lessons(partition, &before, &after, period);
+    repetition.map(|found| Repetition { lessons, ..found })
+}
+
+/// Lets a run go on from `now` for up to [`PERIODS`] of the `shortest` periods, until its state is the `first` one, that of the pulses
+/// `before`, once more. About `most` events are handled in all.
+fn go_on_until_same(
+    partition: &mut dyn AnyPartition,
+    steady: &mut Steady,
+    (before, first, counts): (&[Pulse], &State, Counts),
+    (now, shortest): (Time, Time),
+    most: u64,
+) -> Option<Repetition> {
     for periods in 1..=PERIODS {
         let (period, then) = (shortest * periods, now + shortest * periods);
         partition.run_until(then, most.saturating_sub(partition.totals().events));
@@ -51,12 +100,12 @@ pub(super) fn repeats(
         };
         let is_same = before.len() == after.len()
             && before.iter().zip(&after).zip(&steady.paces).all(is_whole)
-            && State::of(partition, &after, then).0 == first;
+            && State::of(partition, &after, then).0 == *first;
         if is_same && !partition.holds_times() && !is_marked(partition, &counts) {
             for (pace, pulse) in steady.paces.iter_mut().zip(&after) {
                 pace.sent_at = pulse.sent_at;
             }
-            return Some(Repetition { now: then, period, counts });
+            return Some(Repetition { now: then, period, counts, lessons: None });
         }
     }
     None
