@@ -233,6 +233,39 @@ mod tests {
     }
 
     #[test]
+    fn clock_and_stream_go_ahead_by_what_was_carried_over_the_point() {
+        let counting = |count| AnyReaction::Foreign(ForeignReaction(Box::new(Counting(count))));
+        let mut point = LimitedReaction::new(counting(5));
+        assert_eq!((point.clock(Time(100)), point.stream_ahead()), (Time(100), (0, 0)));
+        // Two jumps, of 3 and 4 packets of 1,000 B.
+        for (count, packets) in [(7, 3), (9, 4)] {
+            let carried = Ahead { time: Time(packets * 10), bytes: packets * 1_000, packets };
+            point.put_point(counting(count), carried);
+            assert_eq!(point.window(), count);
+        }
+        assert_eq!((point.clock(Time(100)), point.stream_ahead()), (Time(170), (7_000, 7)));
+    }
+
+    #[test]
+    fn what_a_point_hears_is_noted_while_somebody_listens() {
+        let mut point = LimitedReaction::new(AnyReaction::Foreign(ForeignReaction(Box::new(Counting(5)))));
+        let sent = Sent { now: Time(100), payload: 1_000, frame: 1_062 };
+        point.on_send(&sent);
+        point.listen();
+        point.on_send(&sent);
+        point.on_timer(Time(200));
+        let heard = |at, call, window| Heard { at, call, rate: Rate(window), window };
+        // Its limits are the number of calls so far: 6 after the first one, which nobody listened to.
+        let expected = [
+            heard(Time(100), super::Call::Sent { payload: 1_000, frame: 1_062 }, 7),
+            heard(Time::ZERO, super::Call::Other, 8),
+        ];
+        assert_eq!(point.stop_listening(), expected);
+        point.on_send(&sent);
+        assert_eq!(point.stop_listening(), []);
+    }
+
+    #[test]
     fn limits_are_those_after_the_last_call() {
         let now = Time::ZERO;
         let ack = || Ack {

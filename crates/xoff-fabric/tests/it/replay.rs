@@ -64,6 +64,8 @@ fn what_senders_have_learned_by_the_end_of_a_jump_decides_what_comes_after() {
     let schemes = [
         ("swift", json!({})),
         ("dctcp", json!({})),
+        // It counts round trips by offsets, the others by packets.
+        ("dctcp", json!({ "form": "rate" })),
         ("theta_powertcp", json!({})),
         ("patched_timely", json!({})),
         ("ib_cc", json!({ "becn": "ack" })),
