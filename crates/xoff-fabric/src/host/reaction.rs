@@ -17,6 +17,8 @@ pub(crate) struct LimitedReaction {
     ahead: Time,
     /// Number of notifications so far.
     notified: u32,
+    /// Somebody listens to what the point hears.
+    listens: bool,
     /// What the point has heard, and what was carried forward over it; only in runs that are fast-forwarded.
     memory: Option<Box<Memory>>,
 }
@@ -24,7 +26,6 @@ pub(crate) struct LimitedReaction {
 /// What a point has heard while somebody listens, and by how much its stream is ahead of its connection's.
 #[derive(Debug, Default)]
 struct Memory {
-    listens: bool,
     heard: Vec<Heard>,
     bytes: u64,
     packets: u64,
@@ -32,7 +33,14 @@ struct Memory {
 
 impl LimitedReaction {
     pub fn new(point: AnyReaction) -> Self {
-        LimitedReaction { limits: point.limits(), point, ahead: Time::ZERO, notified: 0, memory: None }
+        LimitedReaction {
+            limits: point.limits(),
+            point,
+            ahead: Time::ZERO,
+            notified: 0,
+            listens: false,
+            memory: None,
+        }
     }
 
     /// The time on the point's clock.
@@ -55,7 +63,9 @@ impl LimitedReaction {
     fn call(&mut self, call: impl FnOnce(&mut AnyReaction)) {
         call(&mut self.point);
         self.limits = self.point.limits();
-        self.note(Time::ZERO, || Call::Other);
+        if self.listens {
+            self.note(Time::ZERO, Call::Other);
+        }
     }
 
     /// By how many bytes and packets the point's stream is ahead of its connection's.
@@ -68,24 +78,28 @@ impl LimitedReaction {
     pub fn listen(&mut self) {
         let memory = self.memory.get_or_insert_default();
         memory.heard.clear();
-        memory.listens = true;
+        self.listens = true;
     }
 
     /// Ends that, and returns what the point has heard since.
     pub fn stop_listening(&mut self) -> Vec<Heard> {
-        self.memory.as_mut().map_or_else(Vec::new, |memory| {
-            memory.listens = false;
-            std::mem::take(&mut memory.heard)
-        })
+        self.listens = false;
+        self.memory.as_mut().map_or_else(Vec::new, |memory| std::mem::take(&mut memory.heard))
     }
 
-    #[inline(always)] // runs for every packet
-    fn note(&mut self, at: Time, call: impl FnOnce() -> Call) {
-        if let Some(memory) = &mut self.memory
-            && memory.listens
-        {
-            let SendLimits { rate, window, .. } = self.limits;
-            memory.heard.push(Heard { at, call: call(), rate, window });
+    #[cold]
+    #[inline(never)]
+    fn note_ack(&mut self, ack: &Ack<'_>) {
+        let Ack { now: _, seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark, .. } = *ack;
+        self.note(ack.now, Call::Acked { seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, at: Time, call: Call) {
+        let SendLimits { rate, window, .. } = self.limits;
+        if let Some(memory) = &mut self.memory {
+            memory.heard.push(Heard { at, call, rate, window });
         }
     }
 
@@ -109,17 +123,18 @@ impl ReactionPoint for LimitedReaction {
     fn on_send(&mut self, sent: &Sent) {
         let sent = Sent { now: self.clock(sent.now), ..*sent };
         self.point.send_and_limit(&sent, &mut self.limits);
-        self.note(sent.now, || Call::Sent { payload: sent.payload, frame: sent.frame });
+        if self.listens {
+            self.note(sent.now, Call::Sent { payload: sent.payload, frame: sent.frame });
+        }
     }
 
     /// The ACK's time and stream are the point's: see [`LimitedReaction::clock`] and [`LimitedReaction::stream_ahead`].
     #[inline(always)] // runs for every packet
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.point.ack_and_limit(ack, &mut self.limits);
-        self.note(ack.now, || {
-            let Ack { now: _, seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark, .. } = *ack;
-            Call::Acked { seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark }
-        });
+        if self.listens {
+            self.note_ack(ack);
+        }
     }
 
     fn label(&self, packet: &Outgoing) -> u8 {
@@ -146,7 +161,9 @@ impl ReactionPoint for LimitedReaction {
     fn spend_credit(&mut self) -> Option<u16> {
         let number = self.point.spend_credit();
         self.limits = self.point.limits();
-        self.note(Time::ZERO, || Call::Other);
+        if self.listens {
+            self.note(Time::ZERO, Call::Other);
+        }
         number
     }
 
