@@ -82,18 +82,7 @@ impl<N: NicScheduler> Hosts<N> {
                 // A connection with more messages to come learns from each ACK.
                 let learns = N::DONE_AFTER_REACTION || !done || ctx.net.connections.is_shared(connection);
                 if learns && matters(&ctx.net.signals, packet.mark) {
-                    let next = (sender.stream.snd_nxt, sender.stream.next_packet);
-                    let now = (ctx.now, sender.reaction.clock(ctx.now));
-                    let ack = ack_of(
-                        &ctx.packets,
-                        &ctx.net,
-                        id,
-                        now,
-                        newly_acked,
-                        next,
-                        sender.reaction.stream_ahead(),
-                    );
-                    sender.reaction.on_ack(&ack);
+                    tell(sender, ctx, id, newly_acked);
                 }
                 let first = newly_acked == packet.seq;
                 if !sender.sent.is_empty() {
@@ -119,18 +108,7 @@ impl<N: NicScheduler> Hosts<N> {
                 }
                 if sender.selective.is_some() && matters(&ctx.net.signals, packet.mark) {
                     // The receiver took the packet: for the reaction point, this NACK is an ACK.
-                    let next = (sender.stream.snd_nxt, sender.stream.next_packet);
-                    let now = (ctx.now, sender.reaction.clock(ctx.now));
-                    let ack = ack_of(
-                        &ctx.packets,
-                        &ctx.net,
-                        id,
-                        now,
-                        newly_acked,
-                        next,
-                        sender.reaction.stream_ahead(),
-                    );
-                    sender.reaction.on_ack(&ack);
+                    tell(sender, ctx, id, newly_acked);
                 }
                 if lost {
                     sender.reaction.on_loss(ctx.now);
@@ -232,6 +210,15 @@ impl<N: NicScheduler> Hosts<N> {
         self.sync_reaction(ctx, links, connection);
         N::after_feedback(self, ctx, links, nic);
     }
+}
+
+/// Tells a sender's reaction point of an ACK, or of a NACK of a packet that the receiver took.
+#[inline(always)] // runs for every ACK
+fn tell(sender: &mut Sender, ctx: &Ctx, id: PacketId, newly_acked: u64) {
+    let next = (sender.stream.snd_nxt, sender.stream.next_packet);
+    let now = (ctx.now, sender.reaction.clock(ctx.now));
+    let ahead = sender.reaction.stream_ahead();
+    sender.reaction.on_ack(&ack_of(&ctx.packets, &ctx.net, id, now, newly_acked, next, ahead));
 }
 
 /// Takes an ACK into account; returns how many bytes it newly acknowledges.

@@ -3,9 +3,10 @@
 //! A NIC reads limits several times for each packet, and a point changes them only when it is called: they are read once after
 //! each call, so that not every read has to find out which scheme the point is of.
 
-use super::replay::{Ahead, Call, Heard};
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, Outgoing, ReactionPoint, SendLimits, Sent};
+
+use super::replay::{Ahead, Call, Heard};
 
 /// A reaction point and its limits.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub(crate) struct LimitedReaction {
 /// What a point has heard while somebody listens, and by how much its stream is ahead of its connection's.
 #[derive(Debug, Default)]
 struct Memory {
+    /// The window that the point set when somebody began to listen.
+    window: u64,
     heard: Vec<Heard>,
     bytes: u64,
     packets: u64,
@@ -77,14 +80,16 @@ impl LimitedReaction {
     /// Notes what the point hears from now on.
     pub fn listen(&mut self) {
         let memory = self.memory.get_or_insert_default();
+        memory.window = self.limits.window;
         memory.heard.clear();
         self.listens = true;
     }
 
-    /// Ends that, and returns what the point has heard since.
-    pub fn stop_listening(&mut self) -> Vec<Heard> {
+    /// Ends that, and returns the window at the begin, and what the point has heard since.
+    pub fn stop_listening(&mut self) -> (u64, Vec<Heard>) {
         self.listens = false;
-        self.memory.as_mut().map_or_else(Vec::new, |memory| std::mem::take(&mut memory.heard))
+        let memory = self.memory.as_mut();
+        memory.map_or((0, Vec::new()), |memory| (memory.window, std::mem::take(&mut memory.heard)))
     }
 
     #[cold]
@@ -277,9 +282,9 @@ mod tests {
             heard(Time(100), super::Call::Sent { payload: 1_000, frame: 1_062 }, 7),
             heard(Time::ZERO, super::Call::Other, 8),
         ];
-        assert_eq!(point.stop_listening(), expected);
+        assert_eq!(point.stop_listening(), (6, expected.to_vec()));
         point.on_send(&sent);
-        assert_eq!(point.stop_listening(), []);
+        assert_eq!(point.stop_listening().1, []);
     }
 
     #[test]

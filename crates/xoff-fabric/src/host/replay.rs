@@ -77,11 +77,11 @@ pub(crate) struct Lesson {
 }
 
 impl Lesson {
-    /// What a point has heard in a period in which its connection, with `in_flight` bytes in flight at its begin, sent so many packets.
-    /// `None` if that is nothing that a point can hear again.
+    /// What a point, which set a `window` at the begin, has heard in a period in which its connection, with `in_flight` bytes in flight at
+    /// its begin, sent so many packets. `None` if that is nothing that a point can hear again, or if the period ends with another limit.
     fn new(
         connection: ConnectionId,
-        heard: Vec<Heard>,
+        (window, heard): (u64, Vec<Heard>),
         mut in_flight: u64,
         (time, packets, payload): (Time, u64, u64),
     ) -> Option<Lesson> {
@@ -95,7 +95,9 @@ impl Lesson {
             most = most.max(in_flight);
         }
         let period = Ahead { time, bytes: packets * payload, packets };
-        Some(Lesson { connection, heard, period, in_flight: most })
+        let last = heard.last().map_or(window, |last| last.window);
+        let lesson = Lesson { connection, heard, period, in_flight: most };
+        lesson.is_same(last, window).then_some(lesson)
     }
 
     /// Whether a point that sets a window here lets the connection go on as one that set the window `before`.
@@ -328,12 +330,25 @@ mod tests {
         let heard = |call| Heard { at: Time::ZERO, call, rate: GBPS_100, window: u64::MAX };
         let lesson = |calls: &[Call]| {
             let heard = calls.iter().map(|&call| heard(call)).collect();
-            Lesson::new(ConnectionId(0), heard, 3_000, (Time::from_us(1), 1, PAYLOAD))
+            Lesson::new(ConnectionId(0), (u64::MAX, heard), 3_000, (Time::from_us(1), 1, PAYLOAD))
         };
         let sent = Call::Sent { payload: PAYLOAD, frame: 1_062 };
         // 3,000 B in flight, 2,000 after the ACK, and then 3,000 and 4,000 B.
         let most = lesson(&[ack(0, Mark::None), sent, sent]).map(|lesson| lesson.in_flight);
         assert_eq!(most, Some(4_000));
         assert!(lesson(&[sent, Call::Other]).is_none());
+    }
+
+    #[test]
+    fn a_period_that_ends_with_another_window_is_no_lesson() {
+        // 3,000 B in flight and a packet of 1,000 B more: 4,000 B, which a window of 4,000 B lets nobody exceed, and one of 4,001 B or more
+        // does not limit.
+        let lesson = |before, after| {
+            let call = Call::Sent { payload: PAYLOAD, frame: 1_062 };
+            let heard = vec![Heard { at: Time::ZERO, call, rate: GBPS_100, window: after }];
+            Lesson::new(ConnectionId(0), (before, heard), 3_000, (Time::from_us(1), 1, PAYLOAD))
+        };
+        assert!(lesson(4_000, 4_000).is_some() && lesson(4_001, 9_000).is_some());
+        assert!(lesson(4_000, 4_001).is_none() && lesson(9_000, 4_000).is_none());
     }
 }

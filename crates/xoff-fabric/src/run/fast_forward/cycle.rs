@@ -49,7 +49,7 @@ impl FastForward {
         let reasons = [Held::Observing, Held::RatesVary, Held::Drift, Held::Competing, Held::FewPackets];
         let hides_state = steady::hides_order(&net) || net.signals.ecn && partition.has_port_states();
         let pulses = self.history.looks.last().map_or(&[][..], |look| &look.pulses);
-        let tells = steady::is_known(&net) || steady::are_taught(&net, pulses);
+        let tells = steady::is_known(&net) || steady::hear_again(&net, pulses);
         if !tells || hides_state || !reasons.contains(&held) || self.history.looks.len() < MIN_LOOKS {
             return false;
         }
@@ -72,7 +72,7 @@ impl FastForward {
         }
         let periods = match &cycle.lessons {
             Some(lessons) => partition.replay(lessons, periods),
-            None if steady::is_taught(&net) => 0,
+            None if steady::learns_from_acks(&net) => 0,
             None => periods,
         };
         if periods == 0 {
@@ -167,7 +167,7 @@ impl Cycles {
         let period = at - earlier;
         let then = at + period;
         let most_events =
-            if steady::is_taught(partition.network()) { MOST_HEARD_EVENTS } else { MOST_EVENTS };
+            if steady::learns_from_acks(partition.network()) { MOST_HEARD_EVENTS } else { MOST_EVENTS };
         if events - events_then > most_events || then >= end.min(soonest(partition, &before, at)) {
             return None;
         }

@@ -96,7 +96,7 @@ impl FastForward {
             cycles: Cycles::default(),
             account: Account::new(tolerance),
             inexact: None,
-            patience: if steady::is_taught(net) { net.env.base_rtt * PATIENCE } else { Time::ZERO },
+            patience: if steady::learns_from_acks(net) { net.env.base_rtt * PATIENCE } else { Time::ZERO },
             steady_at: Time::ZERO,
             changed_at: Time::ZERO,
             budget: 0,
@@ -210,19 +210,19 @@ impl FastForward {
             return Err(Held::SharedPacing);
         }
         let pulses = partition.pulses();
-        let is_taught = steady::are_taught(partition.network(), &pulses);
+        let hear_again = steady::hear_again(partition.network(), &pulses);
         let (now, wanted, repeated) = match self.exact(partition, &mut steady, now, (wanted, min)) {
             Exact::Repeats(Repetition { now, period, counts, .. }, time) => {
                 (now, time, Some((period, counts)))
             }
             // An exact pace that does not repeat is that of looks alone, and says nothing of how far it may be extrapolated.
             Exact::GoneOn => return Err(Held::Competing),
-            Exact::Known if !steady.paces.is_empty() && !is_taught => return Err(Held::Competing),
+            Exact::Known if !steady.paces.is_empty() && !hear_again => return Err(Held::Competing),
             // Where nothing sends, credits would come at other times, by an error that no pace tells.
             Exact::Differs | Exact::Known if steady.paces.is_empty() && has_updates => {
                 return Err(Held::NextEvent);
             }
-            Exact::Differs | Exact::Known if approximates && is_taught && self.waits(now) => {
+            Exact::Differs | Exact::Known if approximates && hear_again && self.waits(now) => {
                 return Err(Held::RatesVary);
             }
             Exact::Differs | Exact::Known if approximates => {
@@ -231,7 +231,7 @@ impl FastForward {
             }
             Exact::Differs | Exact::Known => return Err(Held::Competing),
         };
-        if wanted < min && !(is_taught && steady.is_exact) {
+        if wanted < min && !(hear_again && steady.is_exact) {
             return Err(Held::NextEvent);
         }
         if steady.error(wanted) > self.tolerance {
@@ -260,7 +260,7 @@ impl FastForward {
         self.history.drifted(&steady.trends, time);
         self.history.jumped(partition, packets.iter().copied());
         // What a scheme with a state of its own makes of a jump may be more than the tolerance, unless it has heard what comes in the jump.
-        let has_learned = is_taught && steady.is_exact;
+        let has_learned = hear_again && steady.is_exact;
         if !has_learned && !steady::is_known(partition.network()) {
             self.account.doubt(reached);
         }
@@ -322,7 +322,7 @@ impl FastForward {
             return Exact::Known;
         }
         // The test takes half of the time at most; and where reaction points note all that they hear, that does not take much memory.
-        let most = match steady::is_taught(partition.network()) {
+        let most = match steady::learns_from_acks(partition.network()) {
             true => wanted.min(self.history.base_rtt * MOST_HEARD),
             false => wanted,
         };
@@ -337,10 +337,10 @@ impl FastForward {
                     steady.paces.iter_mut().for_each(|pace| pace.is_taught = true);
                     periods
                 }
-                None if !steady::is_taught(partition.network()) => left.0 / period.0,
+                None if !steady::learns_from_acks(partition.network()) => left.0 / period.0,
                 _ => 0,
             };
-            if periods > 0 || !steady::is_taught(partition.network()) {
+            if periods > 0 || !steady::learns_from_acks(partition.network()) {
                 return Exact::Repeats(repetition, period * periods);
             }
         }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use xoff_engine::{Rate, Time};
 
 use super::super::partition::AnyPartition;
-use super::steady::is_taught;
+use super::steady::learns_from_acks;
 use crate::host::forward::Pulse;
 
 /// The state of a network at a moment, but for its time.
@@ -36,13 +36,13 @@ impl State {
     /// The state at a time on the network's clock, before which all events are handled, and how many things were looked at.
     pub fn of(partition: &dyn AnyPartition, pulses: &[Pulse], now: Time) -> (State, u64) {
         // Points that hear again what comes are asked for their windows then.
-        let is_taught = is_taught(partition.network());
+        let learns = learns_from_acks(partition.network());
         let phase = |pulse: &Pulse| Phase {
             in_flight: pulse.sent.saturating_sub(pulse.acked),
             sent_ago: now.saturating_sub(pulse.sent_at),
             acked_ago: now.saturating_sub(pulse.acked_at),
             rate: pulse.rate,
-            window: if is_taught { 0 } else { pulse.window },
+            window: if learns { 0 } else { pulse.window },
             notified: pulse.notified,
             repairs: pulse.repairs,
             ready_in: pulse.ready_at.map(|at| at.0.wrapping_sub(now.0) as i64),

@@ -113,7 +113,7 @@ impl Steady {
                 observed,
                 history.base_rtt,
                 tolerance,
-                is_known(net) || are_taught(net, &last.pulses),
+                is_known(net) || hear_again(net, &last.pulses),
             )?;
             if !exact || may_rise(pulse, net) {
                 inexact.push(i);
@@ -138,7 +138,7 @@ impl Steady {
             return Err(Held::Competing);
         }
         steady.competes = competing.contains(&true);
-        let tells = is_known(net) || are_taught(net, &last.pulses);
+        let tells = is_known(net) || hear_again(net, &last.pulses);
         steady.is_exact = inexact.is_empty() && tells && !hides_order(net);
         Ok(steady)
     }
@@ -188,7 +188,7 @@ pub(super) fn is_known(net: &Network) -> bool {
 
 /// Whether reaction points learn from ACKs and round-trip times alone, so that they can hear again what comes in a jump. What receivers count,
 /// and what switches write, is not heard again.
-pub(super) fn is_taught(net: &Network) -> bool {
+pub(super) fn learns_from_acks(net: &Network) -> bool {
     let signals = &net.signals;
     let computes = signals.congestion_point || signals.switch_point || signals.credits.is_some();
     let writes = signals.int != IntPath::Off || signals.flow_count || signals.label;
@@ -196,8 +196,8 @@ pub(super) fn is_taught(net: &Network) -> bool {
 }
 
 /// Whether the reaction points of connections under way learn so, and have no timers and no bursts, which would have a state of their own.
-pub(super) fn are_taught(net: &Network, pulses: &[Pulse]) -> bool {
-    is_taught(net) && !pulses.iter().any(|pulse| pulse.has_timer || pulse.has_bursts)
+pub(super) fn hear_again(net: &Network, pulses: &[Pulse]) -> bool {
+    learns_from_acks(net) && !pulses.iter().any(|pulse| pulse.has_timer || pulse.has_bursts)
 }
 
 /// Whether the timers of a connection may raise its rate in the midst of a jump: below the line's rate they may.

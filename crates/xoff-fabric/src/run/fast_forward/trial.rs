@@ -11,7 +11,7 @@ use xoff_engine::Time;
 use super::super::partition::AnyPartition;
 use super::jump::Counts;
 use super::state::State;
-use super::steady::{Steady, is_taught};
+use super::steady::{Steady, learns_from_acks};
 use crate::host::forward::{Pace, Pulse};
 use crate::host::replay::Lesson;
 use crate::ids::ConnectionId;
@@ -32,7 +32,7 @@ pub(super) struct Repetition {
 
 /// Lets the reaction points of `pulses` note what they hear, if they learn from it.
 pub(super) fn listen(partition: &mut dyn AnyPartition, pulses: &[Pulse]) {
-    if is_taught(partition.network()) {
+    if learns_from_acks(partition.network()) {
         let connections: Vec<ConnectionId> = pulses.iter().map(|pulse| pulse.connection).collect();
         partition.listen(&connections);
     }
@@ -46,7 +46,7 @@ pub(super) fn lessons(
     period: Time,
 ) -> Option<Vec<Lesson>> {
     let net = partition.network();
-    if !is_taught(net) {
+    if !learns_from_acks(net) {
         return None;
     }
     let payload = net.wire.payload;
