@@ -163,7 +163,7 @@ impl<N: NicScheduler> Hosts<N> {
         open.into_iter().filter_map(pulse).collect()
     }
 
-    /// What receivers have yet to acknowledge, and whose turn is next at NICs, with times from `now` on.
+    /// What receivers have yet to acknowledge, the messages that they still count, and whose turn is next at NICs, with times from `now` on.
     pub fn hash_state(&self, ctx: &Ctx, now: Time, hasher: &mut impl Hasher) {
         for connection in self.open_connections(ctx) {
             if let Some(receiver) = self.receivers[connection.index()].as_deref() {
@@ -174,6 +174,10 @@ impl<N: NicScheduler> Hosts<N> {
             let turns = nic.scheduler.turns(now);
             if !turns.is_empty() {
                 (place, turns).hash(hasher);
+            }
+            // Those of which the time is over are forgotten at the next ACK.
+            for until in nic.counts.recent_in.iter().filter(|until| **until > now) {
+                (place, until.saturating_sub(now)).hash(hasher);
             }
         }
     }

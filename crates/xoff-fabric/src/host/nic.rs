@@ -30,7 +30,8 @@ pub(crate) struct Counts {
     pub open_in: u32,
     /// Connections that ever delivered data to this NIC.
     pub seen_in: u32,
-    /// When recently completed messages stop counting into N (FNCC's number of concurrent flows), earliest first.
+    /// When recently completed messages stop counting into N (FNCC's number of concurrent flows), earliest first. None where ACKs do not
+    /// bring N.
     pub recent_in: VecDeque<Time>,
 }
 

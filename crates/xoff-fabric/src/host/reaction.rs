@@ -95,8 +95,9 @@ impl LimitedReaction {
     #[cold]
     #[inline(never)]
     fn note_ack(&mut self, ack: &Ack<'_>) {
-        let Ack { now: _, seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark, .. } = *ack;
-        self.note(ack.now, Call::Acked { seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark });
+        let Ack { now, seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark, flow_count, .. } = *ack;
+        let call = Call::Acked { seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark, flow_count };
+        self.note(now, call);
     }
 
     #[cold]

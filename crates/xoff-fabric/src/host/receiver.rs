@@ -225,7 +225,9 @@ impl<N: NicScheduler> Hosts<N> {
         if receiver.open == 0 {
             let counts = &mut self.nics[nic as usize].counts;
             counts.open_in -= 1;
-            counts.recent_in.push_back(ctx.now + ctx.net.env.base_rtt);
+            if ctx.net.signals.flow_count {
+                counts.recent_in.push_back(ctx.now + ctx.net.env.base_rtt);
+            }
         }
         self.message_delivered(ctx, flow);
     }

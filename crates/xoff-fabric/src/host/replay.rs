@@ -37,6 +37,7 @@ pub(crate) enum Call {
         next_packet: u64,
         rtt: Option<Time>,
         mark: Mark,
+        flow_count: u16,
     },
     /// Something else, which does not come again in a network that repeats.
     Other,
@@ -111,7 +112,7 @@ impl Lesson {
             let now = heard.at + ahead.time;
             match heard.call {
                 Call::Sent { payload, frame } => point.on_send(&Sent { now, payload, frame }),
-                Call::Acked { seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark } => {
+                Call::Acked { seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark, flow_count } => {
                     point.on_ack(&Ack {
                         now,
                         seq: seq + ahead.bytes,
@@ -121,7 +122,7 @@ impl Lesson {
                         next_packet: next_packet + ahead.packets,
                         rtt,
                         mark,
-                        flow_count: 0,
+                        flow_count,
                         label: 0,
                         int: IntStack::default(),
                     });
@@ -238,7 +239,7 @@ mod tests {
     fn ack(number: u64, mark: Mark) -> Call {
         let (seq, snd_nxt) = ((number + 1) * PAYLOAD, (number + 51) * PAYLOAD);
         let (packet, next_packet, rtt) = (number, number + 51, Some(Time::from_us(8)));
-        Call::Acked { seq, newly_acked: PAYLOAD, snd_nxt, packet, next_packet, rtt, mark }
+        Call::Acked { seq, newly_acked: PAYLOAD, snd_nxt, packet, next_packet, rtt, mark, flow_count: 1 }
     }
 
     /// 50 packets, one each 160 ns, and their ACKs, as a point hears them that sets these limits: a period of 8 us.
@@ -258,12 +259,12 @@ mod tests {
         for number in 50..(periods + 1) * 50 {
             let now = Time(number * 160_000);
             point.on_send(&Sent { now, payload: PAYLOAD, frame: 1_062 });
-            let Call::Acked { seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark } = ack(number, mark)
+            let Call::Acked { seq, newly_acked, snd_nxt, packet, next_packet, rtt, mark, flow_count } =
+                ack(number, mark)
             else {
                 unreachable!("an ACK");
             };
-            let int = IntStack::default();
-            let (flow_count, label) = (0, 0);
+            let (int, label) = (IntStack::default(), 0);
             let ack = Ack {
                 now,
                 seq,
@@ -284,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_point_that_hears_a_period_again_is_as_if_it_had_gone_on() {
-        for name in ["swift", "dctcp", "theta_powertcp", "patched_timely"] {
+        for name in ["swift", "dctcp", "theta_powertcp", "patched_timely", "sqcc"] {
             let mut points = [sender(name), sender(name)];
             let lessons = [0, 1].map(|_| lesson(&points[0], Mark::None, 0));
             // More than are compared at a time, and no multiple of them.

@@ -69,6 +69,8 @@ fn what_senders_have_learned_by_the_end_of_a_jump_decides_what_comes_after() {
         ("theta_powertcp", json!({})),
         ("patched_timely", json!({})),
         ("ib_cc", json!({ "becn": "ack" })),
+        // It counts its receiver's messages, 1 and then 2.
+        ("sqcc", json!({})),
     ];
     for (name, params) in schemes {
         let [_, fast] = assert_same(name, &params, &pfc(), &flows);

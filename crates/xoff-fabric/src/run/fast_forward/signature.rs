@@ -31,7 +31,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let label = if packet.concerns_link() { packet.link_priority() } else { packet.label };
         let is = [packet.kind as u8, packet.class, packet.mark as u8, label];
         let is = u64::from(packet.flow.0) | u64::from(u32::from_le_bytes(is)) << 32;
-        let came = u64::from(packet.size) | u64::from(packet.ingress.0) << 32;
+        let counts = u64::from(packet.flow_count) << 16;
+        let came = u64::from(packet.size) | counts | u64::from(packet.ingress.0) << 32;
         // A pause has its quanta in place of a number.
         let says = if packet.kind == Kind::Pfc { packet.seq } else { now.saturating_sub(packet.sent_at).0 };
         [is, came, says]

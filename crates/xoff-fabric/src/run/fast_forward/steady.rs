@@ -186,12 +186,12 @@ pub(super) fn is_known(net: &Network) -> bool {
     !(net.signals.acks || net.signals.congestion_point || net.signals.switch_point)
 }
 
-/// Whether reaction points learn from ACKs and round-trip times alone, so that they can hear again what comes in a jump. What receivers count,
-/// and what switches write, is not heard again.
+/// Whether reaction points learn from ACKs, round-trip times and counts of flows alone, so that they can hear again what comes in a jump. What
+/// switches write is not heard again.
 pub(super) fn learns_from_acks(net: &Network) -> bool {
     let signals = &net.signals;
     let computes = signals.congestion_point || signals.switch_point || signals.credits.is_some();
-    let writes = signals.int != IntPath::Off || signals.flow_count || signals.label;
+    let writes = signals.int != IntPath::Off || signals.label;
     signals.acks && !computes && !writes
 }
 
