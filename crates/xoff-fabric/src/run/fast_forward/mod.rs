@@ -7,8 +7,8 @@
 //! of jumps, and the state of the network stays consistent.
 //!
 //! - [`history`] looks at all connections eight times in a base RTT.
-//! - [`course`] says how fast a connection sends, whether it is steady, and how far that may be extrapolated; [`steady`] says it of
-//!   all connections.
+//! - [`course`] says how fast a connection sends, whether it is steady, and how far that may be extrapolated, by what was seen ([`series`]);
+//!   [`steady`] says it of all connections.
 //! - [`trial`] tests whether the state of the whole network repeats exactly where all is steady, [`cycle`] finds states that come again where
 //!   it is not; [`state`] and [`signature`] say what that state is.
 //! - [`jump`] applies a jump to a partition; [`ports`] has what ports would have sent.
@@ -29,6 +29,7 @@ mod cycle;
 mod history;
 mod jump;
 mod ports;
+mod series;
 mod signature;
 mod state;
 mod steady;

@@ -108,7 +108,7 @@ impl Steady {
         };
         let mut inexact = Vec::new();
         for (i, pulse) in last.pulses.iter().enumerate() {
-            let course = course(looks, i, payload)?;
+            let course = course(looks, i, &net.wire, (history.base_rtt, !is_known(net)))?;
             let exact = course.admit(
                 observed,
                 history.base_rtt,
@@ -212,11 +212,9 @@ pub(in crate::run) fn is_unknown(net: &Network) -> bool {
     is_uet || net.signals.credits.is_some() || !settings.link.is_default()
 }
 
-/// Whether switches or receivers keep times of their own, against which a jump would move all else: when the counters are refreshed
-/// that ACKs read, or when packets came in PCN.
+/// Whether receivers keep times of their own, against which a jump would move all else: when packets came in PCN.
 pub(super) fn holds_times(net: &Network) -> bool {
-    let refreshes = net.signals.int == IntPath::Ack && net.settings.packets.int_refresh > Time::ZERO;
-    refreshes || matches!(net.scheme, AnyScheme::Pcn(_))
+    matches!(net.scheme, AnyScheme::Pcn(_))
 }
 
 /// Whether simultaneous events come in an order that no state tells: that of their scheduling.
