@@ -251,6 +251,11 @@ impl Account {
         self.outcome.uncertain_from = Some(self.outcome.uncertain_from.map_or(at, |from| from.min(at)));
     }
 
+    /// Whether times of single messages may differ by more than the tolerance from some time on.
+    pub fn is_uncertain(&self) -> bool {
+        self.outcome.uncertain_from.is_some()
+    }
+
     /// Up to `now`, all messages under way were recalled.
     pub fn recalled(&mut self, now: Time) {
         self.outcome.recalled_time += now.saturating_sub(self.until);

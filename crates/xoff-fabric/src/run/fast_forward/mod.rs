@@ -232,6 +232,12 @@ impl FastForward {
             }
             Exact::Differs | Exact::Known => return Err(Held::Competing),
         };
+        let is_vouched = steady.is_exact || steady::is_known(partition.network());
+        if steady.paces.is_empty() && !is_vouched && !self.account.is_uncertain() {
+            // What switches do in idle time costs little, and nobody could vouch for what comes after a jump: telemetry, for one, tells of that
+            // time.
+            return Err(Held::NothingSent);
+        }
         if wanted < min && !(hear_again && steady.is_exact) {
             return Err(Held::NextEvent);
         }
@@ -261,8 +267,7 @@ impl FastForward {
         self.history.drifted(&steady.trends, time);
         self.history.jumped(partition, packets.iter().copied());
         // What a scheme with a state of its own makes of a jump may be more than the tolerance, unless it has heard what comes in the jump.
-        let has_learned = hear_again && steady.is_exact;
-        if !has_learned && !steady::is_known(partition.network()) {
+        if !is_vouched {
             self.account.doubt(reached);
         }
         self.account.jumped(Span { start: reached, length: time, error }, steady.is_exact);
