@@ -580,15 +580,16 @@ fn idle_time_makes_no_run_uncertain() {
 
 #[test]
 fn rates_that_swing_do_not_hold_back_runs_that_nobody_vouches_for() {
-    // HPCC's and FNCC's windows swing by some percent as often as ACKs come, about a mean, and packets go at a rate that swings by much less:
-    // of 20 MB of a pair of hosts more than half is skipped, and the completion time errs by less than the tolerance.
-    for scheme in ["hpcc", "fncc"] {
-        let text = text(TOPOLOGIES[0], scheme, "pfc", &[(0, 1, 20_000, 0), (2, 3, 20_000, 0)]);
+    // HPCC's and FNCC's windows swing by some percent as often as ACKs come, about a mean, and packets go at a rate that swings by much less.
+    // In a ring of eight hosts each sends 14 messages of 16 MB, 1.4 ms each: at most a twentieth and a fifth of the packets are simulated
+    // (FNCC's messages are not recalled), and completion times err by less than the tolerance. A seventh of HPCC's packets are where swings by chance count.
+    let ring = "[[traffic]]\npattern = \"allreduce\"\nalgorithm = \"ring\"\nsize = \"128MB\"\n";
+    for (scheme, gain) in [("hpcc", 20), ("fncc", 5)] {
+        let text = text(TOPOLOGIES[1], scheme, "pfc", &[]) + ring;
         let (plain, fast) = (run(&text, ""), run(&text, FAST));
-        let all = &fast.manifest["fast_forward"];
-        let [skipped, whole] =
-            [&all["skipped_ps"], &fast.manifest["sim_time_ps"]].map(|time| time.as_u64().expect("a time"));
-        assert!(2 * skipped > whole && !all["uncertain_from_ps"].is_null(), "{scheme}: {all}");
+        let hops = [&plain, &fast].map(|output| output.manifest["packet_hops"].as_u64().expect("a number"));
+        assert!(hops[0] > gain * hops[1], "{scheme}: {hops:?}");
+        assert!(!fast.manifest["fast_forward"]["uncertain_from_ps"].is_null(), "{scheme}");
         let times = [&plain, &fast].map(|output| numbers(table(output, "flows"), "fct_ps"));
         for (plain, fast) in times[0].iter().zip(&times[1]) {
             assert!(plain.abs_diff(*fast) * 100 < *plain, "{scheme}: {plain} {fast}");
