@@ -456,8 +456,8 @@ impl Recall {
         }
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met);
         if delivered.is_none() && seen.missed > 0.0 {
-            // Marks, pauses and losses may hang on the ACKs that were not there.
-            self.components.get_mut(connection).is_doubtful = true;
+            // Marks, pauses and losses may hang on the ACKs that were not there. As the network changes, that is past.
+            self.components.get_mut(connection).is_doubtful |= is_of_now;
             self.tally.doubt(seen.start);
         }
         if delivered.is_some() && seen.missed > 0.0 {

@@ -41,7 +41,7 @@ const MOST_HEARD_EVENTS: u64 = 1 << 20;
 impl FastForward {
     /// Jumps over whole cycles, if the network is in one, where connections are not steady for a reason: `held`. Returns whether it did.
     ///
-    /// There are none under schemes that compute at switches, or learn from more than ACKs and round-trip times: only the scheme knows all of its
+    /// There are none under schemes that compute at switches, or learn from more than ACKs, round-trip times and counts of flows: only the scheme knows all of its
     /// state, and how connections share links may hang on the rest. Nor are there any if simultaneous events come in the order of scheduling, or if detectors tell states of
     /// ports apart, by times of their own, and senders hear of them.
     pub(super) fn try_cycle(&mut self, partition: &mut dyn AnyPartition, now: Time, held: Held) -> bool {

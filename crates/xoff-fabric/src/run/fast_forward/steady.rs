@@ -8,7 +8,7 @@
 //! whatever the network tells the senders has come to them.
 //!
 //! In each observation a connection must send in all four quarters at the same rate but for `e`, at most half of the tolerance,
-//! and have the same limits of rate and window. Where `e` is zero, and what a connection sends comes back as ACKs at the same pace,
+//! and have the same limits of rate and window; under schemes with a state of their own but for chance ([`super::series`]). Where `e` is zero, and what a connection sends comes back as ACKs at the same pace,
 //! the state repeats exactly, and a jump of whole packets leaves it as it is; unless the scheme learns from ACKs or computes at
 //! switches, and so has a state that only the scheme knows. Where reaction points learn from ACKs alone, they hear again what comes in a
 //! jump ([`crate::host::replay`]), and the jump is as exact. Otherwise the rate swings about a mean, a jump
