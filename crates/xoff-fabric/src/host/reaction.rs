@@ -4,7 +4,7 @@
 //! each call, so that not every read has to find out which scheme the point is of.
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, Outgoing, ReactionPoint, SendLimits, Sent};
+use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, Outgoing, QueueReport, ReactionPoint, SendLimits, Sent};
 
 use super::replay::{Ahead, Call, Heard};
 
@@ -156,7 +156,10 @@ impl ReactionPoint for LimitedReaction {
     fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
         self.notified = self.notified.wrapping_add(1);
         let now = self.clock(now);
-        self.call(|point| point.on_cnm(now, cnm));
+        // The packet left the sender by the network's clock.
+        let sent_at = |queue: QueueReport| QueueReport { sent_at: self.clock(queue.sent_at), ..queue };
+        let cnm = Cnm { queue: cnm.queue.map(sent_at), ..*cnm };
+        self.call(|point| point.on_cnm(now, &cnm));
     }
 
     fn on_credit(&mut self, now: Time, number: u16) {
@@ -226,6 +229,8 @@ impl ReactionPoint for LimitedReaction {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use xoff_schemes::Mark;
     use xoff_schemes::foreign::ForeignReaction;
     use xoff_schemes::int::IntStack;
@@ -267,6 +272,28 @@ mod tests {
             assert_eq!(point.window(), count);
         }
         assert_eq!((point.clock(Time(100)), point.stream_ahead()), (Time(170), (7_000, 7)));
+    }
+
+    #[test]
+    fn a_message_tells_when_a_packet_was_sent_by_the_points_clock() {
+        // The packet left at 100 ps, and the message comes at 700 ps, 600 ps later; 50,000 ps were carried forward before.
+        struct Asks(Arc<Mutex<Time>>);
+        impl ReactionPoint for Asks {
+            fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
+                let sent_at = cnm.queue.map_or(Time::ZERO, |queue| queue.sent_at);
+                *self.0.lock().expect("nobody panics") = now - sent_at;
+            }
+            fn rate(&self) -> Rate {
+                Rate(1)
+            }
+        }
+        let took = Arc::new(Mutex::new(Time::ZERO));
+        let foreign = ForeignReaction(Box::new(Asks(Arc::clone(&took))));
+        let mut point = LimitedReaction::new(AnyReaction::Foreign(foreign));
+        point.set_ahead(Time(50_000));
+        let queue = Some(QueueReport { bytes: 1, sent_at: Time(100) });
+        point.on_cnm(Time(700), &Cnm { flow: 0, point: 0, rate: Rate(1), queue });
+        assert_eq!(*took.lock().expect("nobody panics"), Time(600));
     }
 
     #[test]
