@@ -8,8 +8,8 @@
 //! whatever the network tells the senders has come to them.
 //!
 //! In each observation a connection must send in all four quarters at the same rate but for `e`, at most half of the tolerance,
-//! and have the same limits of rate and window; under schemes with a state of their own but for chance ([`super::series`]). Where `e` is zero, and what a connection sends comes back as ACKs at the same pace,
-//! the state repeats exactly, and a jump of whole packets leaves it as it is; unless the scheme learns from ACKs or computes at
+//! and have the same limits of rate and window; under schemes with a state of their own but for chance ([`super::series`]).
+//! Where `e` is zero, and what a connection sends comes back as ACKs at the same pace, the state repeats exactly, and a jump of whole packets leaves it as it is; unless the scheme learns from ACKs or computes at
 //! switches, and so has a state that only the scheme knows. Where reaction points learn from ACKs alone, they hear again what comes in a
 //! jump ([`crate::host::replay`]), and the jump is as exact. Otherwise the rate swings about a mean, a jump
 //! has at most [`MAX_SWINGS`] observations, and ends before a queue has changed by a few packets.
@@ -106,15 +106,11 @@ impl Steady {
             is_exact: true,
             competes: false,
         };
+        let tells = is_known(net) || hear_again(net, &last.pulses);
         let mut inexact = Vec::new();
         for (i, pulse) in last.pulses.iter().enumerate() {
             let course = course(looks, i, &net.wire, (history.base_rtt, !is_known(net)))?;
-            let exact = course.admit(
-                observed,
-                history.base_rtt,
-                tolerance,
-                is_known(net) || hear_again(net, &last.pulses),
-            )?;
+            let exact = course.admit(observed, history.base_rtt, tolerance, tells)?;
             if !exact || may_rise(pulse, net) {
                 inexact.push(i);
             }
@@ -138,7 +134,6 @@ impl Steady {
             return Err(Held::Competing);
         }
         steady.competes = competing.contains(&true);
-        let tells = is_known(net) || hear_again(net, &last.pulses);
         steady.is_exact = inexact.is_empty() && tells && !hides_order(net);
         Ok(steady)
     }

@@ -50,9 +50,10 @@ pub(super) fn lessons(
         return None;
     }
     let payload = net.wire.payload;
+    // Pulses are in order of their connections.
     let sent = |pulse: &Pulse| {
-        let later = after.iter().find(|later| later.connection == pulse.connection);
-        later.map_or(0, |later| later.sent.saturating_sub(pulse.sent) / payload)
+        let place = after.binary_search_by_key(&pulse.connection.0, |later| later.connection.0);
+        place.map_or(0, |place| after[place].sent.saturating_sub(pulse.sent) / payload)
     };
     let of = |pulse: &Pulse| (pulse.connection, pulse.sent - pulse.acked, sent(pulse));
     let periods: Vec<(ConnectionId, u64, u64)> = before.iter().map(of).collect();

@@ -1,0 +1,65 @@
+//! Fast-forwarded runs beside plain ones: what a run skips although rates swing, something breaks or nothing is under way.
+
+use arrow_array::cast::AsArray;
+
+use crate::common::{numbers, numbers_or_null, table};
+use crate::fast_forward::{FAST, Message, TOPOLOGIES, run, text};
+
+#[test]
+fn idle_time_makes_no_run_uncertain() {
+    // Three messages of 100 KB, 8 us each, too short for a pace, and 2 ms apart: nothing but idle time could be carried forward, in which
+    // switches compute rates or refresh telemetry, or credits come. Only over credits alone a jump is exact.
+    let messages: Vec<Message> = (0..3).map(|i| (0, 1, 100, 2_000 * i)).collect();
+    let cases =
+        [("fncc", "pfc", false), ("rocc", "pfc", false), ("dcqcn", "cbfc", true), ("swift", "cbfc", true)];
+    for (scheme, flow_control, skips) in cases {
+        let text = text(TOPOLOGIES[0], scheme, flow_control, &messages);
+        let (plain, fast) = (run(&text, ""), run(&text, FAST));
+        let all = &fast.manifest["fast_forward"];
+        assert_eq!((all["jumps"] != 0, all["uncertain_from_ps"].is_null()), (skips, true), "{scheme}: {all}");
+        let times = [&plain, &fast].map(|output| numbers_or_null(table(output, "flows"), "fct_ps"));
+        assert_eq!(times[0], times[1], "{scheme}");
+    }
+}
+
+#[test]
+fn rates_that_swing_do_not_hold_back_runs_that_nobody_vouches_for() {
+    // HPCC's and FNCC's windows swing by some percent as often as ACKs come, about a mean, and packets go at a rate that swings by much less.
+    // In a ring of eight hosts each sends 14 messages of 16 MB, 1.4 ms each: at most a twentieth and a fifth of the packets are simulated
+    // (FNCC's messages are not recalled), and completion times err by less than the tolerance. A seventh of HPCC's packets are where swings by chance count.
+    let ring = "[[traffic]]\npattern = \"allreduce\"\nalgorithm = \"ring\"\nsize = \"128MB\"\n";
+    for (scheme, gain) in [("hpcc", 20), ("fncc", 5)] {
+        let text = text(TOPOLOGIES[1], scheme, "pfc", &[]) + ring;
+        let (plain, fast) = (run(&text, ""), run(&text, FAST));
+        let hops = [&plain, &fast].map(|output| output.manifest["packet_hops"].as_u64().expect("a number"));
+        assert!(hops[0] > gain * hops[1], "{scheme}: {hops:?}");
+        assert!(!fast.manifest["fast_forward"]["uncertain_from_ps"].is_null(), "{scheme}");
+        let times = [&plain, &fast].map(|output| numbers(table(output, "flows"), "fct_ps"));
+        for (plain, fast) in times[0].iter().zip(&times[1]) {
+            assert!(plain.abs_diff(*fast) * 100 < *plain, "{scheme}: {plain} {fast}");
+        }
+    }
+}
+
+#[test]
+fn messages_are_recalled_again_after_a_slow_link() {
+    // A ring of the 16 hosts of a fat-tree, 90 messages of 4 MB each, 350 us; one host sends at half the rate from 3 to 4 ms. A message that is under
+    // way as that begins or ends is like none. Others have less to send meanwhile, and then ACKs of others take less of their neighbours' links: a
+    // message takes 4 % less time, once. That explained, all are recalled from 10 ms on but those that are simulated between: more than six of
+    // seven.
+    let topology = "name = \"fat_tree\", k = 4";
+    let slow = "[[event]]\nkind = \"degrade\"\nlink = \"host5->edge2\"\nrate = \"50Gbps\"\nat = \"3ms\"\nfor = \"1ms\"\n";
+    let ring =
+        "[[traffic]]\npattern = \"allreduce\"\nalgorithm = \"ring\"\nsize = \"64MB\"\nrepetitions = 3\n";
+    let text =
+        "routing = { name = \"d_mod_k\" }\n".to_string() + &text(topology, "none", "pfc", &[]) + slow + ring;
+    let (plain, fast) = (run(&text, ""), run(&text, FAST));
+    let [a, b] = [&plain, &fast].map(|output| numbers(table(output, "flows"), "fct_ps"));
+    assert!(a.iter().zip(&b).all(|(plain, fast)| plain.abs_diff(*fast) * 100 < *plain));
+    let starts = numbers(table(&fast, "flows"), "start_ps");
+    let recalled = table(&fast, "flows").column_by_name("recalled").expect("a column").as_boolean();
+    let late = starts.iter().zip(recalled).filter(|(start, _)| **start > 10_000_000_000);
+    let (late, of_those) =
+        (late.clone().count(), late.filter(|(_, recalled)| *recalled == Some(true)).count());
+    assert!(late > 900 && 7 * of_those > 6 * late, "{of_those} of {late}");
+}
