@@ -57,8 +57,8 @@ impl<N: NicScheduler> Hosts<N> {
     /// A message's last byte has arrived.
     #[inline]
     pub(super) fn message_delivered(&mut self, ctx: &mut Ctx, flow: FlowId) {
-        if self.recall.is_some() {
-            self.note_delivered(ctx, flow);
+        if self.recall.is_some() && self.note_delivered(ctx, flow) {
+            return;
         }
         if self.program.is_some() || self.news.is_some() {
             self.reached(ctx, flow, Milestone::Delivered(flow.0));

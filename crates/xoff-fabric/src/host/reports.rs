@@ -66,7 +66,7 @@ impl<N: NicScheduler> Hosts<N> {
         ctx.probes.records.put_sampled_flows(flows);
     }
 
-    /// Writes the last row of a message's rates, and its outcome.
+    /// Writes the last row of a message's rates; returns its outcome.
     fn close_message<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -74,15 +74,15 @@ impl<N: NicScheduler> Hosts<N> {
         connection: ConnectionId,
         mut message: Message,
         completed: bool,
-    ) {
+    ) -> Option<FlowOutcome> {
         let rates = self.rates_of(ctx, connection);
-        let Some(sender) = self.senders[connection.index()].as_deref() else { return };
+        let sender = self.senders[connection.index()].as_deref()?;
         let (acked_to, nic) = (sender.acked_to(message.flow), &self.nics[sender.nic as usize]);
         let acked = message.bytes_before(acked_to);
         sample_rates(ctx, &mut message, acked, rates);
         sample_variables(ctx, sender, message.flow);
         let paused = links.stopped_for(ctx.now, nic.port, DATA + sender.priority);
-        let outcome = FlowOutcome {
+        Some(FlowOutcome {
             started: true,
             start: message.start + ctx.carried - message.carried_time,
             fct: completed.then(|| ctx.now - message.start + message.carried_time),
@@ -95,11 +95,10 @@ impl<N: NicScheduler> Hosts<N> {
             hol_blocked: false, // set once the congestion roots of all partitions are known
             skipped: message.carried_time,
             recalled: false,
-        };
-        ctx.probes.on_flow_end(ctx.now, message.flow, &outcome);
+        })
     }
 
-    /// A message is wholly acknowledged, by the packet `id`.
+    /// A message is wholly acknowledged, by the packet `id`. Returns its outcome, unless its end is held.
     fn message_done<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -107,21 +106,23 @@ impl<N: NicScheduler> Hosts<N> {
         connection: ConnectionId,
         message: Message,
         id: PacketId,
-    ) {
+    ) -> Option<FlowOutcome> {
         let (flow, net) = (message.flow, ctx.net.clone());
         ctx.probes.break_down(ctx.now, &net, &mut ctx.packets, flow, id);
         if let Some(breakdown) = &mut ctx.probes.breakdown {
             breakdown.close(flow, net.flows[flow.index()].src);
         }
+        let outcome = self.close_message(ctx, links, connection, message, true)?;
+        let is_held = self.recall.is_some() && self.learn(ctx, &message, &outcome);
+        (!is_held).then_some(outcome)
+    }
+
+    /// A message is over, with an outcome.
+    pub(super) fn message_over(&mut self, ctx: &mut Ctx, flow: FlowId, outcome: &FlowOutcome) {
         ctx.counters.flows_done += 1;
-        ctx.counters.background_done += u64::from(net.is_background(flow));
-        if self.recall.is_some() {
-            let port = net.data_path(flow)[0];
-            let class = DATA + net.flows[flow.index()].priority;
-            let paused = links.stopped_for(ctx.now, port, class) - message.paused_before;
-            self.learn(ctx, &message, paused);
-        }
-        self.close_message(ctx, links, connection, message, true);
+        ctx.counters.background_done += u64::from(ctx.net.is_background(flow));
+        ctx.probes.on_flow_end(ctx.now, flow, outcome);
+        self.message_sent(ctx, flow);
     }
 
     /// Completes the messages of a connection that are wholly acknowledged, except the current one.
@@ -138,8 +139,9 @@ impl<N: NicScheduler> Hosts<N> {
             && first.end <= sender.stream.snd_una
             && let Some(message) = sender.sent.pop_front()
         {
-            self.message_done(ctx, links, connection, message, id);
-            self.message_sent(ctx, message.flow);
+            if let Some(outcome) = self.message_done(ctx, links, connection, message, id) {
+                self.message_over(ctx, message.flow, &outcome);
+            }
         }
     }
 
@@ -158,7 +160,7 @@ impl<N: NicScheduler> Hosts<N> {
         sender.state = SendState::Idle;
         N::forget(self, connection, nic, priority, state);
         self.nics[nic as usize].counts.open_out -= 1;
-        self.message_done(ctx, links, connection, message, id);
+        let outcome = self.message_done(ctx, links, connection, message, id);
         ctx.packets.remove(id);
         if ctx.net.connections.is_shared(connection) {
             if let Some(sender) = self.senders[connection.index()].as_deref_mut() {
@@ -169,7 +171,9 @@ impl<N: NicScheduler> Hosts<N> {
         } else {
             self.senders[connection.index()] = None;
         }
-        self.message_sent(ctx, message.flow);
+        if let Some(outcome) = outcome {
+            self.message_over(ctx, message.flow, &outcome);
+        }
     }
 
     /// Writes what is still open at the end of a run: messages under way, and marks of those that receivers wait for.
@@ -184,7 +188,9 @@ impl<N: NicScheduler> Hosts<N> {
             let open: Vec<Message> = sender.open_messages().map(|message| *message).collect();
             for message in open {
                 ctx.probes.break_down_unfinished(ctx.now, &net, message.flow);
-                self.close_message(ctx, links, connection, message, false);
+                if let Some(outcome) = self.close_message(ctx, links, connection, message, false) {
+                    ctx.probes.on_flow_end(ctx.now, message.flow, &outcome);
+                }
             }
         }
         self.close_recalled(ctx, links);

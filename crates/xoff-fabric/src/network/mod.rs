@@ -213,6 +213,12 @@ impl Network {
                 && !matches!(self.settings.host.transport, Transport::Unordered | Transport::Uet))
     }
 
+    /// Whether the rate and window of the scheme, and its timers, are all its state while nothing notifies its senders. What a scheme
+    /// learns from each ACK, or computes at switches, is known to the scheme alone.
+    pub fn has_known_state(&self) -> bool {
+        !(self.signals.acks || self.signals.congestion_point || self.signals.switch_point)
+    }
+
     /// Whether what passes one port of a switch may change what the switch does at another one: they share its memory.
     pub(crate) fn shares_memory(&self) -> bool {
         let dynamic = matches!(&self.settings.flow_control, FlowControl::Pfc(pfc) if pfc.alpha.is_some());

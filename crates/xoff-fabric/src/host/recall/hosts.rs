@@ -15,9 +15,12 @@ use crate::link::Links;
 use crate::observe::detection::Marks;
 use crate::observe::records::FlowOutcome;
 
-/// Arguments of the events of recalled messages, which have the kind of stops: the last byte arrives, or the last ACK.
+/// Arguments of the events of recalled messages, which have the kind of stops: the last byte arrives, or the last ACK. The others are of
+/// simulated ones that were held.
 const DELIVERED: u32 = 1;
 const SENT: u32 = 2;
+const HELD_DELIVERED: u32 = 3;
+const HELD_SENT: u32 = 4;
 
 /// What happened on a message's path so far.
 fn troubles(ctx: &Ctx, flow: FlowId) -> Troubles {
@@ -88,41 +91,66 @@ impl<N: NicScheduler> Hosts<N> {
         true
     }
 
-    /// The event of a recalled message.
+    /// The event of a recalled message, or of one that was held.
     pub fn recalled_event(&mut self, ctx: &mut Ctx, flow: FlowId, arg: u32) {
         let net = ctx.net.clone();
         let size = net.flows[flow.index()].size.unwrap_or(0);
-        if arg == DELIVERED {
-            ctx.counters.delivered_bytes += size;
-            return self.message_delivered(ctx, flow);
+        match arg {
+            DELIVERED => {
+                ctx.counters.delivered_bytes += size;
+                self.message_delivered(ctx, flow);
+            }
+            HELD_DELIVERED => self.message_delivered(ctx, flow),
+            HELD_SENT => self.held_sent(ctx, flow),
+            _ => self.recalled_sent(ctx, flow, size),
         }
-        let now = ctx.simulated();
+    }
+
+    /// A recalled message of `size` bytes is wholly acknowledged.
+    fn recalled_sent(&mut self, ctx: &mut Ctx, flow: FlowId, size: u64) {
+        let (net, now) = (ctx.net.clone(), ctx.simulated());
         let Some(recall) = &mut self.recall else { return };
         let Some(ended) = recall.end(&net, flow, now, None) else { return };
-        ctx.counters.flows_done += 1;
-        ctx.counters.background_done += u64::from(net.is_background(flow));
         let outcome = outcome(ctx, &ended, now - ended.start, true, size);
-        ctx.probes.on_flow_end(ctx.now, flow, &outcome);
-        self.message_sent(ctx, flow);
+        self.message_over(ctx, flow, &outcome);
     }
 
-    /// Notes that a message's last byte has arrived.
+    /// Notes that a message's last byte has arrived; returns whether its delivery is held.
     #[cold]
-    pub(in crate::host) fn note_delivered(&mut self, ctx: &Ctx, flow: FlowId) {
-        if let Some(recall) = &mut self.recall {
-            recall.deliver(&ctx.net, flow, ctx.simulated());
-        }
+    pub(in crate::host) fn note_delivered(&mut self, ctx: &mut Ctx, flow: FlowId) -> bool {
+        let Some(recall) = &mut self.recall else { return false };
+        let Some(wait) = recall.deliver(&ctx.net, flow, ctx.simulated()) else { return false };
+        let (node, at) = (ctx.net.flows[flow.index()].dst, ctx.now + wait);
+        ctx.schedule(node, at, key(kind::FLOW_STOP, flow.0), HELD_DELIVERED);
+        true
     }
 
-    /// Learns from a message that was simulated, and whose sender's port was `paused` for some time.
+    /// Learns from a message that was simulated, with its `outcome`, and whose sender's port was `paused` for some time; returns whether its end is held.
     #[cold]
-    pub(in crate::host) fn learn(&mut self, ctx: &Ctx, message: &Message, paused: Time) {
-        let connection = ctx.net.connections.of(message.flow);
+    pub(in crate::host) fn learn(&mut self, ctx: &mut Ctx, message: &Message, outcome: &FlowOutcome) -> bool {
+        let (flow, now) = (message.flow, ctx.simulated());
+        let connection = ctx.net.connections.of(flow);
         let is_smooth = message.cnps == 0 && message.retransmitted == 0 && self.is_settled(ctx, connection);
-        let fate = Fate { troubles: troubles(ctx, message.flow), paused, is_smooth };
-        if let Some(recall) = &mut self.recall {
-            recall.end(&ctx.net, message.flow, ctx.simulated(), Some(fate));
-        }
+        let fate = Fate { troubles: troubles(ctx, flow), paused: outcome.paused, is_smooth };
+        let Some(recall) = &mut self.recall else { return false };
+        let Some(wait) = recall.hold_end(&ctx.net, flow, now) else {
+            recall.end(&ctx.net, flow, now, Some(fate));
+            return false;
+        };
+        let fct = outcome.fct.map(|fct| fct + wait);
+        recall.keep(flow, FlowOutcome { fct, ..*outcome }, fate);
+        let (node, at) = (ctx.net.flows[flow.index()].src, ctx.now + wait);
+        ctx.schedule(node, at, key(kind::FLOW_STOP, flow.0), HELD_SENT);
+        true
+    }
+
+    /// A message is held no more after its last ACK.
+    fn held_sent(&mut self, ctx: &mut Ctx, flow: FlowId) {
+        let (net, now) = (ctx.net.clone(), ctx.simulated());
+        let Some(recall) = &mut self.recall else { return };
+        let Some((outcome, fate)) = recall.release(flow) else { return };
+        recall.end(&net, flow, now, Some(fate));
+        self.message_over(ctx, flow, &outcome);
     }
 
     /// Writes the outcomes of recalled messages that are under way at the end of a run: they have sent evenly. Counts what was stopped in
@@ -141,6 +169,9 @@ impl<N: NicScheduler> Hosts<N> {
             let ended = Ended { start, paused: Time(share(paused.0)) };
             let outcome = outcome(ctx, &ended, lasted, false, acked);
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);
+        }
+        for (flow, outcome) in recall.release_all() {
+            ctx.probes.on_flow_end(ctx.now, flow, &FlowOutcome { fct: None, ..outcome });
         }
         for over in recall.close(now) {
             stops::count(ctx, links, &over);

@@ -5,6 +5,7 @@
 //!   of a port's time ACKs of others may take.
 //! - [`memory`] has what messages took, by connection and size.
 //! - [`components`] says which connections can affect each other.
+//! - [`beside`] has messages that are simulated beside recalled ones, and take less time than they would have taken.
 //! - [`episodes`] recalls all messages between two quiet moments, also where they meet, if everything was the same before.
 //! - This module decides which messages are recalled, and [`hosts`] carries that out.
 //!
@@ -17,6 +18,7 @@
 //! As soon as data of two messages of a component meet at a port, none of its messages is recalled by its like any more: how messages share
 //! a port may hang on single packets. Then episodes may come again as a whole.
 
+mod beside;
 mod components;
 mod episodes;
 mod hosts;
@@ -31,6 +33,7 @@ use xoff_engine::Time;
 
 use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::Network;
+use beside::Beside;
 use components::Components;
 use episodes::{Deviation, Episodes, Over, Part};
 use look::Look;
@@ -147,6 +150,7 @@ pub(crate) struct Recall {
     is_known: bool,
     traffic: Traffic,
     memory: Memory,
+    beside: Beside,
     components: Components,
     episodes: Episodes,
     /// Events that looks at the network were worth so far.
@@ -170,15 +174,14 @@ impl Recall {
     /// Nothing has started. Messages of `net` are recalled with errors up to `tolerance` if they `may` be.
     pub fn new(net: &Network, tolerance: f64, may: bool) -> Recall {
         let connections = net.connections.count(net.flows.len());
-        let signals = &net.signals;
-        // What hosts and switches count of all messages, or learn from time to time, would miss the recalled ones.
-        let counts = signals.flow_count || signals.congestion_point || signals.switch_point;
+        let is_known = net.has_known_state();
         Recall {
             tolerance,
-            may: may && !counts && net.paths.next_hops.is_none(),
-            is_known: !signals.acks,
+            may: may && net.paths.next_hops.is_none(),
+            is_known,
             traffic: Traffic::new(net),
-            memory: Memory::new(tolerance),
+            memory: Memory::new(tolerance, is_known),
+            beside: Beside::default(),
             components: Components::new(net, connections),
             episodes: Episodes::new(net.topology.min_delay()),
             spent: 0,
@@ -324,6 +327,9 @@ impl Recall {
             }
             None => None,
         };
+        if let Some(expected) = self.memory.expect(like).filter(|_| recalled.is_none()) {
+            self.beside.begin(flow, expected);
+        }
         self.started[like.0.index()] += 1;
         self.traffic.begin(net, flow, (now, from), way, troubles);
         let component = self.components.get_mut(like.0);
@@ -423,14 +429,18 @@ impl Recall {
         }
     }
 
-    /// A message's last byte has arrived.
-    fn deliver(&mut self, net: &Network, flow: FlowId, now: Time) {
+    /// A message's last byte has arrived; returns for how long its delivery is held, if it is.
+    fn deliver(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Time> {
         self.keep_up(net, now);
+        if let Some(wait) = self.hold_delivery(net, flow, now) {
+            return Some(wait);
+        }
         self.traffic.deliver(net, flow, now);
         self.note_meetings();
+        None
     }
 
-    /// A message is wholly acknowledged, with a `fate` if it was simulated; returns what is to be said of a recalled one.
+    /// A message is wholly acknowledged, or held no more, with a `fate` if it was simulated; returns what is to be said of a recalled one.
     fn end(&mut self, net: &Network, flow: FlowId, now: Time, fate: Option<Fate>) -> Option<Ended> {
         self.keep_up(net, now);
         let seen = self.traffic.end(net, flow, now)?;
@@ -445,7 +455,7 @@ impl Recall {
         let component = self.components.get_mut(connection);
         component.unready -= usize::from(seen.way == Way::Unready);
         let epoch = component.epoch;
-        let [all, missed] = seen.acks;
+        let all = seen.acks;
         if let Some(recalled) = self.now.remove(&flow) {
             if let Some(spread) = recalled.spread {
                 self.doubt(connection, spread + (all - recalled.taken.acks).abs(), seen.start);
@@ -454,7 +464,12 @@ impl Recall {
             self.send(net, flow, seen.start, net.flows[flow.index()].size.unwrap_or(0));
             return Some(Ended { start: seen.start, paused: recalled.paused });
         }
+        let held = self.beside.end(flow);
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met);
+        if let (Some(_), Some(spread)) = (delivered, held) {
+            self.doubt(connection, spread, seen.start);
+            return None;
+        }
         if delivered.is_none() && seen.missed > 0.0 {
             // Marks, pauses and losses may hang on the ACKs that were not there. As the network changes, that is past.
             self.components.get_mut(connection).is_doubtful |= is_of_now;
@@ -462,14 +477,22 @@ impl Recall {
         }
         if delivered.is_some() && seen.missed > 0.0 {
             self.doubt(connection, seen.missed, seen.start);
-            if missed > self.memory.quota() {
+            if seen.missed > self.memory.quota() {
                 return None;
             }
         }
         let since = |time: Time| time.saturating_sub(seen.start);
         let taken = delivered.map(|at| Taken { delivered: since(at), sent: since(now), acks: all });
+        if let Some(taken) = taken.filter(|_| self.components.get(connection).recalls) {
+            // The next ones are recalled by those before it, which agreed.
+            self.memory.witness(Self::like(net, flow), taken);
+            return None;
+        }
         if let Some(doubt) = self.memory.learn(Self::like(net, flow), taken, epoch) {
-            self.doubt(connection, doubt.error, doubt.since);
+            match doubt.is_of_recalled {
+                true => self.doubt(connection, doubt.error, doubt.since),
+                false => self.tally.error = self.tally.error.max(doubt.error),
+            }
         }
         None
     }
@@ -492,8 +515,9 @@ impl Recall {
     fn doubt(&mut self, connection: ConnectionId, error: f64, from: Time) {
         self.tally.error = self.tally.error.max(error);
         if error > self.tolerance {
-            // What the run cannot vouch for is not to become more.
-            self.components.get_mut(connection).is_doubtful = true;
+            // What the run cannot vouch for is not to become more. It never can under schemes with a state of their own: there messages must only agree
+            // again.
+            self.components.get_mut(connection).is_doubtful |= self.is_known;
             self.tally.doubt(from);
         }
     }

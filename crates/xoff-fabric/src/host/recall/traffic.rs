@@ -79,8 +79,8 @@ pub(super) struct Seen {
     pub met: bool,
     /// What had happened on its path when it started.
     pub troubles: Troubles,
-    /// Share of its time that ACKs of all messages, and of recalled ones, may have taken at the port where that is most.
-    pub acks: [f64; 2],
+    /// Share of its time that ACKs of all messages may have taken at the port where that is most.
+    pub acks: f64,
     /// Share of its time that it would have waited for ACKs of recalled messages, and its last ACK for data.
     pub missed: f64,
 }
@@ -301,34 +301,64 @@ impl Traffic {
         let open = self.open.remove(&flow)?;
         self.on[net.connections.of(flow).index()] -= 1;
         self.simulated -= usize::from(open.way != Way::Recalled);
-        let Open { start, way, delivered, troubles, route, .. } = open;
+        let Open { start, way, delivered, troubles, .. } = open;
         if self.by_hops {
-            return Some(Seen { start, way, delivered, met: true, troubles, acks: [0.0; 2], missed: 0.0 });
+            return Some(Seen { start, way, delivered, met: true, troubles, acks: 0.0, missed: 0.0 });
         }
         // One that was there at its start and still is has met it.
         let still = |other: &FlowId| self.open.get(other).is_some_and(|there| there.delivered.is_none());
         let found: Vec<FlowId> = open.found.iter().copied().filter(still).collect();
         found.iter().for_each(|&other| self.meet(net, [flow, other], start));
-        // Where data of a recalled message would be, the last ACK might have waited for a frame.
-        let is_recalled = |other: &FlowId| self.open.get(other).is_some_and(|o| o.way == Way::Recalled);
-        let waits =
-            net.ack_ports(&route).iter().filter(|port| self.data[port.index()].iter().any(is_recalled));
-        let frame = net.wire.frame();
-        let waits: Time = waits.fold(Time::ZERO, |sum, &p| sum + net.topology.rate(p).serialization(frame));
+        let waits = self.waits(net, &open);
         self.leave_acks(net, &open, now);
-        let (life, load) = (now.saturating_sub(start).0.max(1) as f64, ack_load(net, &route));
+        let life = now.saturating_sub(start).0.max(1) as f64;
+        let (acks, missed) = self.acks_of(net, &open, now);
+        let missed = missed + waits.0 as f64 / life;
+        Some(Seen { start, way, delivered, met: open.met || !found.is_empty(), troubles, acks, missed })
+    }
+
+    /// How long a message has been under way `now`, whose last byte has arrived or, if `acknowledged`, whose last ACK; and how much longer it might have been
+    /// with the recalled messages.
+    pub fn missed(
+        &mut self,
+        net: &Network,
+        flow: FlowId,
+        now: Time,
+        acknowledged: bool,
+    ) -> Option<(Time, Time)> {
+        let open = self.open.remove(&flow)?;
+        let life = now.saturating_sub(open.start);
+        let acks = if self.by_hops { 0.0 } else { self.acks_of(net, &open, now).1 };
+        let waits = if acknowledged && !self.by_hops { self.waits(net, &open) } else { Time::ZERO };
+        self.open.insert(flow, open);
+        Some((life, waits + Time((acks * life.0 as f64) as u64)))
+    }
+
+    /// Where data of a recalled message would be, the last ACK of a message, which is `open`, might have waited for a frame: the time of all of these.
+    fn waits(&self, net: &Network, open: &Open) -> Time {
+        let is_recalled = |other: &FlowId| self.open.get(other).is_some_and(|o| o.way == Way::Recalled);
+        let ports = net.ack_ports(&open.route).iter();
+        let waits = ports.filter(|port| self.data[port.index()].iter().any(is_recalled));
+        let frame = net.wire.frame();
+        waits.fold(Time::ZERO, |sum, &port| sum + net.topology.rate(port).serialization(frame))
+    }
+
+    /// Share of the time of a message, which is `open`, up to `now` that ACKs of all messages may have taken at the port where that is most; and the
+    /// share that it would have waited for those of recalled messages.
+    fn acks_of(&mut self, net: &Network, open: &Open, now: Time) -> (f64, f64) {
+        let life = now.saturating_sub(open.start).0.max(1) as f64;
+        let load = ack_load(net, &open.route);
         // ACKs at one port go into the gaps in the data that ACKs at another one make, once these gaps have come there.
         let at_first = net.env.base_rtt.0 as f64 / life * load;
         let (mut acks, mut sum) = ([0.0_f64; 2], 0.0);
-        for (port, before) in net.data_ports(&route).iter().zip(&open.before) {
+        for (port, before) in net.data_ports(&open.route).iter().zip(&open.before) {
             let at = &mut self.acks[port.index()];
             at.count_until(now);
             let shares = [0, 1].map(|i| (at.sums[i] - before[i]) as f64 / life * load);
             acks = [acks[0].max(shares[0]), acks[1].max(shares[1])];
             sum += shares[1].min(at_first);
         }
-        let missed = acks[1] + sum - acks[1].min(at_first) + waits.0 as f64 / life;
-        Some(Seen { start, way, delivered, met: open.met || !found.is_empty(), troubles, acks, missed })
+        (acks[0], acks[1] + sum - acks[1].min(at_first))
     }
 
     /// The messages under way that are recalled, with their starts, in order of their numbers.

@@ -49,7 +49,7 @@ impl FastForward {
         let reasons = [Held::Observing, Held::RatesVary, Held::Drift, Held::Competing, Held::FewPackets];
         let hides_state = steady::hides_order(&net) || net.signals.ecn && partition.has_port_states();
         let pulses = self.history.looks.last().map_or(&[][..], |look| &look.pulses);
-        let tells = steady::is_known(&net) || steady::hear_again(&net, pulses);
+        let tells = net.has_known_state() || steady::hear_again(&net, pulses);
         if !tells || hides_state || !reasons.contains(&held) || self.history.looks.len() < MIN_LOOKS {
             return false;
         }

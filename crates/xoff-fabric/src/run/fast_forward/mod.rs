@@ -232,7 +232,7 @@ impl FastForward {
             }
             Exact::Differs | Exact::Known => return Err(Held::Competing),
         };
-        let is_vouched = steady.is_exact || steady::is_known(partition.network());
+        let is_vouched = steady.is_exact || partition.network().has_known_state();
         if steady.paces.is_empty() && !is_vouched && !self.account.is_uncertain() {
             // What switches do in idle time costs little, and nobody could vouch for what comes after a jump: telemetry, for one, tells of that
             // time.

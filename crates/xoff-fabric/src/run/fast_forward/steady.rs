@@ -106,10 +106,10 @@ impl Steady {
             is_exact: true,
             competes: false,
         };
-        let tells = is_known(net) || hear_again(net, &last.pulses);
+        let tells = net.has_known_state() || hear_again(net, &last.pulses);
         let mut inexact = Vec::new();
         for (i, pulse) in last.pulses.iter().enumerate() {
-            let course = course(looks, i, &net.wire, (history.base_rtt, !is_known(net)))?;
+            let course = course(looks, i, &net.wire, (history.base_rtt, !net.has_known_state()))?;
             let exact = course.admit(observed, history.base_rtt, tolerance, tells)?;
             if !exact || may_rise(pulse, net) {
                 inexact.push(i);
@@ -175,12 +175,6 @@ impl Steady {
     }
 }
 
-/// Whether the rate and window of a scheme, and its timers, are all its state while nothing notifies its senders. What a scheme
-/// learns from each ACK, or computes at switches, is known to the scheme alone.
-pub(super) fn is_known(net: &Network) -> bool {
-    !(net.signals.acks || net.signals.congestion_point || net.signals.switch_point)
-}
-
 /// Whether reaction points learn from ACKs, round-trip times and counts of flows alone, so that they can hear again what comes in a jump. What
 /// switches write is not heard again.
 pub(super) fn learns_from_acks(net: &Network) -> bool {
@@ -226,7 +220,7 @@ pub(super) fn draws_by_packet(net: &Network) -> bool {
 /// Whether approximate jumps may come, as long as no two messages have met. Credits that come from time to time shift against the
 /// packets in a jump; what a scheme with a state of its own learns from that may be more than any tolerance.
 pub(super) fn may_approximate(net: &Network, share: Option<&Share>) -> bool {
-    !may_meet(net, share) && (is_known(net) || net.settings.flow_control.update_period().is_none())
+    !may_meet(net, share) && (net.has_known_state() || net.settings.flow_control.update_period().is_none())
 }
 
 /// Whether connections of two hosts lead by one port between switches, at any time; of those in `share`, if there is one.
