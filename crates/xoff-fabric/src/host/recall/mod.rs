@@ -316,10 +316,12 @@ impl Recall {
         let part = self.begin_part(like, now, self.until(net, now), around);
         // The message is to wait behind the one under way, of which there are no packets if that one is recalled.
         let overtakes = part.is_none() && self.traffic.is_recalling(net, like.0);
-        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, now) };
+        let lead = self.lead(net, like.0, now);
+        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, lead, now) };
         let recalled = match part {
             Some(Part { delivered, sent, paused, .. }) => {
-                Some(Recalled { taken: Taken { delivered, sent, acks: 0.0 }, spread: None, paused })
+                let taken = Taken { delivered, sent, lead: Time::ZERO, acks: 0.0 };
+                Some(Recalled { taken, spread: None, paused })
             }
             None if way == Way::Recalled => {
                 let known = self.memory.recall(like, now);
@@ -327,7 +329,9 @@ impl Recall {
             }
             None => None,
         };
-        if let Some(expected) = self.memory.expect(like).filter(|_| recalled.is_none()) {
+        let expected = lead.filter(|_| recalled.is_none()).and_then(|lead| self.memory.expect(like, lead));
+        let overtakes = overtakes && way != Way::Recalled && expected.is_none();
+        if let Some(expected) = expected {
             self.beside.begin(flow, expected);
         }
         self.started[like.0.index()] += 1;
@@ -387,15 +391,27 @@ impl Recall {
         }
     }
 
-    /// Whether a message that starts `now` is simulated or recalled.
-    fn way(&mut self, net: &Network, flow: FlowId, now: Time) -> Way {
+    /// Time from `now` until the data of the only message under way on a connection are sent, as far as that is known, or zero if there is none.
+    fn lead(&self, net: &Network, connection: ConnectionId, now: Time) -> Option<Time> {
+        let (ahead, start) = match self.traffic.on(connection) {
+            Ok(ahead) => ahead,
+            Err(number) => return (number == 0).then_some(Time::ZERO),
+        };
+        let delivered = match self.now.get(&ahead) {
+            Some(recalled) => Some(recalled.taken.delivered),
+            None => self.memory.delivers_after(Self::like(net, ahead)),
+        };
+        let latency = traffic::latency(net, net.route_at(ahead, now));
+        delivered.map(|delivered| (start + delivered).saturating_sub(latency + now))
+    }
+
+    /// Whether a message that starts `now`, a `lead` behind another one on its connection if that is known, is simulated or recalled.
+    fn way(&mut self, net: &Network, flow: FlowId, lead: Option<Time>, now: Time) -> Way {
         let is_plain = Self::is_plain(net, flow);
         let like = Self::like(net, flow);
         let component = *self.components.get(like.0);
         let may = self.may && !component.is_doubtful && component.met.is_none();
-        if !may || !is_plain || self.traffic.is_busy(like.0) {
-            return Way::Unready;
-        }
+        let Some(lead) = lead.filter(|_| may && is_plain) else { return Way::Unready };
         let number = self.started[like.0.index()];
         let is_behind = |from: u32| number < from && from - number <= APART;
         if component.recalls && !is_behind(component.from) && self.memory.is_stale(like) {
@@ -405,7 +421,7 @@ impl Recall {
         let component = *self.components.get(like.0);
         let epoch = (!is_behind(component.from)).then_some(component.epoch);
         let is_in_time = now + self.memory.lasts(like) < self.until(net, now) && net.is_calm(now, now);
-        if !self.memory.is_ready(like, epoch) || !is_in_time {
+        if !self.memory.is_ready(like, lead, epoch) || !is_in_time {
             if component.recalls {
                 self.change(net, like.0, false);
             }
@@ -482,7 +498,8 @@ impl Recall {
             }
         }
         let since = |time: Time| time.saturating_sub(seen.start);
-        let taken = delivered.map(|at| Taken { delivered: since(at), sent: since(now), acks: all });
+        let lead = seen.lead;
+        let taken = delivered.map(|at| Taken { delivered: since(at), sent: since(now), lead, acks: all });
         if let Some(taken) = taken.filter(|_| self.components.get(connection).recalls) {
             // The next ones are recalled by those before it, which agreed.
             self.memory.witness(Self::like(net, flow), taken);

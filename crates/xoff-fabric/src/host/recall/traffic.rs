@@ -57,8 +57,14 @@ struct Open {
     /// The route of its packets.
     route: Route,
     delivered: Option<Time>,
-    /// It shares a port with data of another message, or its connection.
+    /// It shares a port with data of another message, or its connection with more than one.
     met: bool,
+    /// The message ahead of it on its connection, if that is not over yet, and whether that is recalled and this one is not.
+    behind: Option<FlowId>,
+    overtakes: bool,
+    /// Time from its start until that one's data were sent, and until that one was over.
+    lead: Time,
+    tail: Time,
     /// What had happened on its path when it started.
     troubles: Troubles,
     /// By port of its data path: the sums of ACKs at its start.
@@ -68,6 +74,17 @@ struct Open {
     found: Vec<FlowId>,
 }
 
+impl Open {
+    /// For how long up to `now` it might have waited for a recalled message ahead of it.
+    fn jumped(&self, now: Time) -> Time {
+        match (self.overtakes, self.behind) {
+            (false, _) => Time::ZERO,
+            (true, None) => self.tail,
+            (true, Some(_)) => now.saturating_sub(self.start),
+        }
+    }
+}
+
 /// What was seen of a message that is now wholly acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Seen {
@@ -75,13 +92,15 @@ pub(super) struct Seen {
     pub way: Way,
     /// When its last byte arrived.
     pub delivered: Option<Time>,
-    /// It shared a port with data of another message, or its connection.
+    /// It shared a port with data of another message, or its connection with more than one.
     pub met: bool,
+    /// Time from its start until the data of the message ahead of it on its connection were sent.
+    pub lead: Time,
     /// What had happened on its path when it started.
     pub troubles: Troubles,
     /// Share of its time that ACKs of all messages may have taken at the port where that is most.
     pub acks: f64,
-    /// Share of its time that it would have waited for ACKs of recalled messages, and its last ACK for data.
+    /// Share of its time that it would have waited for ACKs of recalled messages and for the one ahead of it, if that was recalled, and its last ACK for data.
     pub missed: f64,
 }
 
@@ -92,8 +111,8 @@ pub(super) struct Traffic {
     /// By port: the messages whose data pass it and which are not delivered.
     data: Vec<Vec<FlowId>>,
     open: HashMap<FlowId, Open>,
-    /// By connection: number of messages under way.
-    on: Vec<u32>,
+    /// By connection: number of messages under way, and the one that started last.
+    on: Vec<(u32, FlowId)>,
     /// Number of messages under way that are simulated.
     simulated: usize,
     /// When two messages first met.
@@ -121,7 +140,7 @@ impl Traffic {
             acks: vec![Acks::default(); ports],
             data: vec![Vec::new(); ports],
             open: HashMap::new(),
-            on: vec![0; net.connections.count(net.flows.len())],
+            on: vec![(0, FlowId(0)); net.connections.count(net.flows.len())],
             simulated: 0,
             met: None,
             meetings: Vec::new(),
@@ -139,9 +158,12 @@ impl Traffic {
         self.open.is_empty()
     }
 
-    /// A connection has messages under way.
-    pub fn is_busy(&self, connection: ConnectionId) -> bool {
-        self.on[connection.index()] > 0
+    /// The message that is under way on a connection, and its start; or how many there are, if not one.
+    pub fn on(&self, connection: ConnectionId) -> Result<(FlowId, Time), u32> {
+        match self.on[connection.index()] {
+            (1, flow) => self.open.get(&flow).map(|open| (flow, open.start)).ok_or(0),
+            (number, _) => Err(number),
+        }
     }
 
     /// Whether a connection has a message under way that is recalled.
@@ -149,7 +171,11 @@ impl Traffic {
         let is_it = |(&flow, open): (&FlowId, &Open)| {
             open.way == Way::Recalled && net.connections.of(flow) == connection
         };
-        self.is_busy(connection) && self.open.iter().any(is_it)
+        match self.on(connection) {
+            Ok((flow, _)) => self.open[&flow].way == Way::Recalled,
+            Err(0) => false,
+            Err(_) => self.open.iter().any(is_it),
+        }
     }
 
     /// When two messages first met.
@@ -177,19 +203,24 @@ impl Traffic {
         troubles: Troubles,
     ) {
         let connection = net.connections.of(flow);
+        let (others, last) = self.on[connection.index()];
         self.simulated += usize::from(way != Way::Recalled);
         let open = Open {
             start: now,
             way,
             route: *net.route_at(flow, at),
             delivered: None,
-            met: self.is_busy(connection),
+            met: others > 1,
+            behind: (others > 0).then_some(last),
+            overtakes: way != Way::Recalled && self.is_recalling(net, connection),
+            lead: Time::ZERO,
+            tail: Time::ZERO,
             troubles,
             before: Vec::new(),
             comers: Vec::new(),
             found: Vec::new(),
         };
-        self.on[connection.index()] += 1;
+        self.on[connection.index()] = (others + 1, flow);
         if self.by_hops {
             if self.open.keys().any(|&other| net.connections.of(other) != connection) {
                 self.met = self.met.or(Some(now));
@@ -275,6 +306,12 @@ impl Traffic {
         if self.by_hops {
             return;
         }
+        let (_, last) = self.on[net.connections.of(flow).index()];
+        let sent_at = now.saturating_sub(latency(net, &open.route));
+        if let Some(next) = self.open.get_mut(&last).filter(|next| next.behind == Some(flow)) {
+            next.lead = sent_at.saturating_sub(next.start);
+        }
+        let Some(open) = self.open.get_mut(&flow) else { return };
         let path = net.data_ports(&open.route);
         path.iter().for_each(|port| self.data[port.index()].retain(|&other| other != flow));
         for comer in std::mem::take(&mut open.comers) {
@@ -299,11 +336,16 @@ impl Traffic {
     /// A message is wholly acknowledged.
     pub fn end(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Seen> {
         let open = self.open.remove(&flow)?;
-        self.on[net.connections.of(flow).index()] -= 1;
+        let (number, last) = &mut self.on[net.connections.of(flow).index()];
+        *number -= 1;
+        if let Some(next) = self.open.get_mut(last).filter(|next| next.behind == Some(flow)) {
+            (next.behind, next.tail) = (None, now.saturating_sub(next.start));
+        }
         self.simulated -= usize::from(open.way != Way::Recalled);
-        let Open { start, way, delivered, troubles, .. } = open;
+        let Open { start, way, delivered, troubles, lead, .. } = open;
         if self.by_hops {
-            return Some(Seen { start, way, delivered, met: true, troubles, acks: 0.0, missed: 0.0 });
+            let (acks, missed) = (0.0, 0.0);
+            return Some(Seen { start, way, delivered, met: true, lead, troubles, acks, missed });
         }
         // One that was there at its start and still is has met it.
         let still = |other: &FlowId| self.open.get(other).is_some_and(|there| there.delivered.is_none());
@@ -313,8 +355,9 @@ impl Traffic {
         self.leave_acks(net, &open, now);
         let life = now.saturating_sub(start).0.max(1) as f64;
         let (acks, missed) = self.acks_of(net, &open, now);
-        let missed = missed + waits.0 as f64 / life;
-        Some(Seen { start, way, delivered, met: open.met || !found.is_empty(), troubles, acks, missed })
+        let missed = missed + (waits + open.jumped(now)).0 as f64 / life;
+        let met = open.met || open.behind.is_some() || !found.is_empty();
+        Some(Seen { start, way, delivered, met, lead, troubles, acks, missed })
     }
 
     /// How long a message has been under way `now`, whose last byte has arrived or, if `acknowledged`, whose last ACK; and how much longer it might have been
@@ -330,8 +373,9 @@ impl Traffic {
         let life = now.saturating_sub(open.start);
         let acks = if self.by_hops { 0.0 } else { self.acks_of(net, &open, now).1 };
         let waits = if acknowledged && !self.by_hops { self.waits(net, &open) } else { Time::ZERO };
+        let missed = waits + open.jumped(now) + Time((acks * life.0 as f64) as u64);
         self.open.insert(flow, open);
-        Some((life, waits + Time((acks * life.0 as f64) as u64)))
+        Some((life, missed))
     }
 
     /// Where data of a recalled message would be, the last ACK of a message, which is `open`, might have waited for a frame: the time of all of these.
@@ -368,6 +412,14 @@ impl Traffic {
         all.sort_unstable_by_key(|(flow, _)| flow.0);
         all
     }
+}
+
+/// Time from the moment when a packet has left its host to its arrival, where nothing else is on its way.
+pub(super) fn latency(net: &Network, route: &Route) -> Time {
+    let path = net.data_ports(route);
+    let delays = path.iter().fold(Time::ZERO, |sum, &port| sum + net.topology.delay(port));
+    let frame = |port: &PortId| net.topology.rate(*port).serialization(net.wire.frame());
+    path.iter().skip(1).fold(delays, |sum, port| sum + frame(port))
 }
 
 /// Share of a link's time that the ACKs of a message on a route take whose data fill a link of the same rate.
