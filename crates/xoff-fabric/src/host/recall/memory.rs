@@ -37,8 +37,6 @@ pub(crate) struct Taken {
     pub delivered: Time,
     /// Time from its start to its last ACK.
     pub sent: Time,
-    /// Time from its start until the data of the message ahead of it on its connection were sent; zero if there was none.
-    pub lead: Time,
     /// Share of its ports' time that ACKs of other messages may have taken.
     pub acks: f64,
 }
@@ -52,18 +50,13 @@ impl Taken {
 
     /// How much another message's time differs, and how much that may be due to other ACKs.
     fn differs(&self, other: &Taken) -> f64 {
-        self.time_differs(other).max((self.acks - other.acks).abs()).max(self.lead_differs(other.lead))
-    }
-
-    /// How much another message's lead differs, relative to this one's time.
-    fn lead_differs(&self, lead: Time) -> f64 {
-        self.lead.0.abs_diff(lead.0) as f64 / self.sent.0.max(1) as f64
+        self.time_differs(other).max((self.acks - other.acks).abs())
     }
 
     /// What the message would have taken without the ACKs of others.
     fn without_acks(&self) -> Taken {
         let of = |time: Time| Time((time.0 as f64 * (1.0 - self.acks.clamp(0.0, 1.0))) as u64);
-        Taken { delivered: of(self.delivered), sent: of(self.sent), acks: 0.0, ..*self }
+        Taken { delivered: of(self.delivered), sent: of(self.sent), acks: 0.0 }
     }
 }
 
@@ -144,33 +137,22 @@ impl Memory {
         self.quota
     }
 
-    /// Whether messages like this one, which is a `lead` behind another one on its connection, took the same time in a row; in this `epoch` too, unless `None` says that before it is
+    /// Whether messages like this one took the same time in a row; in this `epoch` too, unless `None` says that before it is
     /// enough.
-    pub fn is_ready(&self, like: Like, lead: Time, epoch: Option<u32>) -> bool {
+    pub fn is_ready(&self, like: Like, epoch: Option<u32>) -> bool {
         let is_of = |k: &Known| epoch.is_none_or(|epoch| k.epoch == epoch);
-        self.known.get(&like).is_some_and(|k| self.is_agreed(k) && self.follows(k, lead) && is_of(k))
-    }
-
-    /// Whether a message that is a `lead` behind another one is so as those that are known were.
-    fn follows(&self, known: &Known, lead: Time) -> bool {
-        known.last.lead_differs(lead) <= self.quota
+        self.known.get(&like).is_some_and(|k| self.is_agreed(k) && is_of(k))
     }
 
     fn is_agreed(&self, known: &Known) -> bool {
         known.agreed >= AGREE && known.spread() <= self.tolerance
     }
 
-    /// What a message, a `lead` behind another one, is expected to take that is simulated although messages like it took the same time in a row, and by how much that may
+    /// What a message is expected to take that is simulated although messages like it took the same time in a row, and by how much that may
     /// be wrong.
-    pub fn expect(&self, like: Like, lead: Time) -> Option<(Taken, f64)> {
-        let known =
-            self.known.get(&like).filter(|known| self.is_agreed(known) && self.follows(known, lead))?;
+    pub fn expect(&self, like: Like) -> Option<(Taken, f64)> {
+        let known = self.known.get(&like).filter(|known| self.is_agreed(known))?;
         Some((known.last, known.spread()))
-    }
-
-    /// How long messages like this one took until their last byte arrived, if they took the same time in a row.
-    pub fn delivers_after(&self, like: Like) -> Option<Time> {
-        self.known.get(&like).filter(|known| self.is_agreed(known)).map(|known| known.last.delivered)
     }
 
     /// Whether so many messages like this one were recalled that it is time to simulate again.
@@ -246,12 +228,7 @@ mod tests {
     const LIKE: Like = (ConnectionId(1), 1_000);
 
     fn taken(ns: u64) -> Option<Taken> {
-        Some(Taken {
-            delivered: Time::from_ns(ns - 100),
-            sent: Time::from_ns(ns),
-            lead: Time::ZERO,
-            acks: 0.0,
-        })
+        Some(Taken { delivered: Time::from_ns(ns - 100), sent: Time::from_ns(ns), acks: 0.0 })
     }
 
     #[test]
@@ -267,25 +244,25 @@ mod tests {
             (10_013, true),
         ] {
             memory.learn(LIKE, taken(ns), 0);
-            assert_eq!(memory.is_ready(LIKE, Time::ZERO, Some(0)), ready, "{ns}");
+            assert_eq!(memory.is_ready(LIKE, Some(0)), ready, "{ns}");
         }
-        assert!(!memory.is_ready((ConnectionId(1), 1_001), Time::ZERO, Some(0)), "another size");
+        assert!(!memory.is_ready((ConnectionId(1), 1_001), Some(0)), "another size");
         // 10,200 ns are 2 % more: once a message took that long, another one may, also after three that took less.
         for ns in [10_200, 10_000, 10_000, 10_000] {
             memory.learn(LIKE, taken(ns), 0);
         }
-        assert!(!memory.is_ready(LIKE, Time::ZERO, Some(0)));
+        assert!(!memory.is_ready(LIKE, Some(0)));
         let mut memory = Memory::new(0.02, true);
         [10_150, 10_000, 10_000, 10_000].into_iter().for_each(|ns| {
             memory.learn(LIKE, taken(ns), 0);
         });
         // Less than the tolerance is an estimated error.
-        assert!(memory.is_ready(LIKE, Time::ZERO, Some(0)));
+        assert!(memory.is_ready(LIKE, Some(0)));
         let (_, spread) = memory.recall(LIKE, Time::ZERO).expect("known");
         assert!((spread - 150.0 / 9_900.0).abs() < 1e-9, "{spread}");
         // One that met another message ends the row.
         memory.learn(LIKE, None, 0);
-        assert!(!memory.is_ready(LIKE, Time::ZERO, None));
+        assert!(!memory.is_ready(LIKE, None));
     }
 
     #[test]
@@ -296,9 +273,9 @@ mod tests {
         [0.0, 0.0, 0.0].into_iter().for_each(|acks| {
             memory.learn(LIKE, with(acks), 0);
         });
-        assert!(memory.is_ready(LIKE, Time::ZERO, Some(0)));
+        assert!(memory.is_ready(LIKE, Some(0)));
         memory.learn(LIKE, with(0.002), 0);
-        assert!(!memory.is_ready(LIKE, Time::ZERO, Some(0)));
+        assert!(!memory.is_ready(LIKE, Some(0)));
     }
 
     #[test]
@@ -309,18 +286,13 @@ mod tests {
             let mut memory = Memory::new(0.01, true);
             memory.learn(
                 LIKE,
-                Some(Taken {
-                    delivered: Time::from_ns(10_400),
-                    sent: Time::from_ns(10_400),
-                    lead: Time::ZERO,
-                    acks,
-                }),
+                Some(Taken { delivered: Time::from_ns(10_400), sent: Time::from_ns(10_400), acks }),
                 0,
             );
             for _ in 0..3 {
                 memory.learn(LIKE, taken(10_000).map(|t| Taken { delivered: t.sent, ..t }), 0);
             }
-            assert_eq!(memory.is_ready(LIKE, Time::ZERO, Some(0)), ready);
+            assert_eq!(memory.is_ready(LIKE, Some(0)), ready);
             let (_, spread) = memory.recall(LIKE, Time::ZERO).expect("known");
             assert!((spread - if ready { 0.0016 } else { 0.04 }).abs() < 1e-9, "{spread}");
         }
@@ -336,15 +308,13 @@ mod tests {
                 memory.recall(LIKE, Time::from_us(100 + i));
             }
             assert!(memory.is_stale(LIKE));
-            assert!(
-                !memory.is_ready(LIKE, Time::ZERO, Some(epoch)) && memory.is_ready(LIKE, Time::ZERO, None)
-            );
+            assert!(!memory.is_ready(LIKE, Some(epoch)) && memory.is_ready(LIKE, None));
             // 10,005 ns instead of 10,000: those that were recalled since 100 us may be wrong by 0.05 %.
             let doubt = memory.learn(LIKE, taken(if patience == 16 { 10_005 } else { 10_000 }), epoch);
             let doubt = doubt.expect("recalled");
             assert!((doubt.error - 5.0 / if patience == 16 { 10_000.0 } else { 10_005.0 }).abs() < 1e-4);
             assert_eq!(doubt.since, Time::from_us(100));
-            assert!(memory.is_ready(LIKE, Time::ZERO, Some(epoch)));
+            assert!(memory.is_ready(LIKE, Some(epoch)));
         }
     }
 }

@@ -316,11 +316,11 @@ impl Recall {
         let part = self.begin_part(like, now, self.until(net, now), around);
         // The message is to wait behind the one under way, of which there are no packets if that one is recalled.
         let overtakes = part.is_none() && self.traffic.is_recalling(net, like.0);
-        let lead = self.lead(net, like.0, now);
-        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, lead, now) };
+        let is_clear = self.is_clear(net, like, now);
+        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, is_clear, now) };
         let recalled = match part {
             Some(Part { delivered, sent, paused, .. }) => {
-                let taken = Taken { delivered, sent, lead: Time::ZERO, acks: 0.0 };
+                let taken = Taken { delivered, sent, acks: 0.0 };
                 Some(Recalled { taken, spread: None, paused })
             }
             None if way == Way::Recalled => {
@@ -329,7 +329,7 @@ impl Recall {
             }
             None => None,
         };
-        let expected = lead.filter(|_| recalled.is_none()).and_then(|lead| self.memory.expect(like, lead));
+        let expected = self.memory.expect(like).filter(|_| recalled.is_none() && is_clear);
         let overtakes = overtakes && way != Way::Recalled && expected.is_none();
         if let Some(expected) = expected {
             self.beside.begin(flow, expected);
@@ -391,27 +391,35 @@ impl Recall {
         }
     }
 
-    /// Time from `now` until the data of the only message under way on a connection are sent, as far as that is known, or zero if there is none.
-    fn lead(&self, net: &Network, connection: ConnectionId, now: Time) -> Option<Time> {
-        let (ahead, start) = match self.traffic.on(connection) {
-            Ok(ahead) => ahead,
-            Err(number) => return (number == 0).then_some(Time::ZERO),
-        };
-        let delivered = match self.now.get(&ahead) {
-            Some(recalled) => Some(recalled.taken.delivered),
-            None => self.memory.delivers_after(Self::like(net, ahead)),
-        };
-        let latency = traffic::latency(net, net.route_at(ahead, now));
-        delivered.map(|delivered| (start + delivered).saturating_sub(latency + now))
+    /// A part of a message's time by which it may differ from its like.
+    fn some(&self, time: Time) -> Time {
+        Time((time.0 as f64 * self.memory.quota()) as u64)
     }
 
-    /// Whether a message that starts `now`, a `lead` behind another one on its connection if that is known, is simulated or recalled.
-    fn way(&mut self, net: &Network, flow: FlowId, lead: Option<Time>, now: Time) -> Way {
+    /// Whether a message like this one that starts `now` has nothing ahead of it on its connection: no message is under way, or one whose data, as far as is known, are
+    /// sent by then, and which only waits for its last ACKs.
+    fn is_clear(&self, net: &Network, like: Like, now: Time) -> bool {
+        let (ahead, start) = match self.traffic.on(like.0) {
+            Ok(ahead) => ahead,
+            Err(number) => return number == 0,
+        };
+        let known = || self.memory.expect(Self::like(net, ahead)).map(|(taken, _)| taken);
+        let Some(taken) = self.now.get(&ahead).map(|recalled| recalled.taken).or_else(known) else {
+            return false;
+        };
+        let latency = traffic::latency(net, net.route_at(ahead, now));
+        start + taken.delivered <= now + latency + self.some(self.memory.lasts(like))
+    }
+
+    /// Whether a message that starts `now`, and whose connection is clear or not, is simulated or recalled.
+    fn way(&mut self, net: &Network, flow: FlowId, is_clear: bool, now: Time) -> Way {
         let is_plain = Self::is_plain(net, flow);
         let like = Self::like(net, flow);
         let component = *self.components.get(like.0);
         let may = self.may && !component.is_doubtful && component.met.is_none();
-        let Some(lead) = lead.filter(|_| may && is_plain) else { return Way::Unready };
+        if !may || !is_plain || !is_clear {
+            return Way::Unready;
+        }
         let number = self.started[like.0.index()];
         let is_behind = |from: u32| number < from && from - number <= APART;
         if component.recalls && !is_behind(component.from) && self.memory.is_stale(like) {
@@ -421,7 +429,7 @@ impl Recall {
         let component = *self.components.get(like.0);
         let epoch = (!is_behind(component.from)).then_some(component.epoch);
         let is_in_time = now + self.memory.lasts(like) < self.until(net, now) && net.is_calm(now, now);
-        if !self.memory.is_ready(like, lead, epoch) || !is_in_time {
+        if !self.memory.is_ready(like, epoch) || !is_in_time {
             if component.recalls {
                 self.change(net, like.0, false);
             }
@@ -481,7 +489,9 @@ impl Recall {
             return Some(Ended { start: seen.start, paused: recalled.paused });
         }
         let held = self.beside.end(flow);
-        let delivered = seen.delivered.filter(|_| was_calm && !seen.met);
+        // Data that were ahead of it on its connection have taken a part of its time.
+        let was_clear = seen.lead <= self.some(now.saturating_sub(seen.start));
+        let delivered = seen.delivered.filter(|_| was_calm && !seen.met && was_clear);
         if let (Some(_), Some(spread)) = (delivered, held) {
             self.doubt(connection, spread, seen.start);
             return None;
@@ -498,8 +508,7 @@ impl Recall {
             }
         }
         let since = |time: Time| time.saturating_sub(seen.start);
-        let lead = seen.lead;
-        let taken = delivered.map(|at| Taken { delivered: since(at), sent: since(now), lead, acks: all });
+        let taken = delivered.map(|at| Taken { delivered: since(at), sent: since(now), acks: all });
         if let Some(taken) = taken.filter(|_| self.components.get(connection).recalls) {
             // The next ones are recalled by those before it, which agreed.
             self.memory.witness(Self::like(net, flow), taken);
