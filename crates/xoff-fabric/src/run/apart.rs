@@ -11,7 +11,7 @@ use std::time::Duration;
 use xoff_engine::Time;
 
 use super::division::Division;
-use super::fast_forward::{FastForward, FastForwarded, alone};
+use super::fast_forward::{Allowance, FastForward, FastForwarded, alone};
 use super::partition::AnyPartition;
 use super::simulation::{Progress, Stop};
 use super::windows::{Bounds, End, Windows};
@@ -200,7 +200,7 @@ pub(super) fn apart(
     partitions: &mut [Box<dyn AnyPartition>],
     division: &Division,
     threads: usize,
-    tolerance: f64,
+    allowance: Allowance,
     ends: Ends,
     on_progress: &mut dyn FnMut(&Progress<'_>) -> bool,
 ) -> Result<Option<Outcome>, Failure> {
@@ -221,8 +221,8 @@ pub(super) fn apart(
     let mut parts: Vec<Part<'_>> = Vec::with_capacity(partitions.len());
     for (number, partition) in partitions.iter_mut().enumerate() {
         let partition = &mut **partition;
-        partition.follow_messages(tolerance);
-        let (windows, forward) = (windows(number), FastForward::new(tolerance, end, partition));
+        partition.follow_messages(allowance);
+        let (windows, forward) = (windows(number), FastForward::new(allowance.tolerance, end, partition));
         parts.push(Part { number, partition, windows, forward, end: None });
     }
     let awaits = |part: &&mut Part<'_>| !ends.with_flows || division.awaited(part.number) > 0;

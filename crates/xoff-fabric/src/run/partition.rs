@@ -10,7 +10,7 @@ use xoff_engine::{FutureEvents, MAX_FIFOS, Time};
 use xoff_schemes::{IntFormat, IntPath};
 
 use super::cut::{Cut, needs_one_partition};
-use super::fast_forward::{CarriedPorts, Counts, Jump, Signature, is_unknown};
+use super::fast_forward::{Allowance, CarriedPorts, Counts, Jump, Signature, is_unknown};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::ctx::Ctx;
@@ -155,8 +155,8 @@ pub(super) trait AnyPartition: Send {
     fn counts(&mut self, with_ports: bool) -> Counts;
     /// Marks on packets so far, at all ports.
     fn marks(&self) -> u64;
-    /// Follows all messages, and recalls them with errors up to `tolerance`.
-    fn follow_messages(&mut self, tolerance: f64);
+    /// Follows all messages, and recalls them if that is allowed.
+    fn follow_messages(&mut self, allowance: Allowance);
     /// The messages of the partition, if partitions have all nodes and divide the messages.
     fn share(&self) -> Option<&Share>;
     /// The run's messages, if they are followed.
@@ -544,16 +544,17 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.marks_now()
     }
 
-    fn follow_messages(&mut self, tolerance: f64) {
+    fn follow_messages(&mut self, allowance: Allowance) {
         // Jumps give events new places in the order of scheduling.
         self.links.make_ends_events();
         // Samples look at messages under way, updates of credits are counted, and BFC and watchdogs keep states between messages.
         let by_packets = C::HAS_CREDITS || C::QUEUES_FLOWS || is_unknown(&self.ctx.net);
-        let may = self.ctx.probes.records.recording.interval.is_none()
+        let may = allowance.recalls
+            && self.ctx.probes.records.recording.interval.is_none()
             && !by_packets
             && self.ctx.net.settings.switch.watchdog.is_none();
         self.ctx.probes.chances = Some(0);
-        self.hosts.follow_messages(&self.ctx, tolerance, may);
+        self.hosts.follow_messages(&self.ctx, allowance.tolerance, may);
     }
 
     fn share(&self) -> Option<&Share> {

@@ -8,7 +8,7 @@ use xoff_schemes::detector::AnyDetector;
 use super::apart::{Ends, Outcome, apart};
 use super::critical_path::CriticalPath;
 use super::cut::Cut;
-use super::fast_forward::{self, FastForward, FastForwarded, Skips};
+use super::fast_forward::{self, Allowance, FastForward, FastForwarded, Skips};
 use super::pace::Pace;
 use super::partition::{AnyPartition, deadlocked};
 use super::partitions;
@@ -82,8 +82,8 @@ pub struct Simulation {
     /// Maximum number of threads.
     threads: usize,
     detector: Option<AnyDetector>,
-    /// The tolerance of a run that is fast-forwarded.
-    tolerance: Option<f64>,
+    /// What may be skipped of a run that is fast-forwarded.
+    allowance: Option<Allowance>,
     forwarded: Option<FastForwarded>,
 }
 
@@ -125,7 +125,7 @@ impl Simulation {
             critical_path: None,
             threads: usize::MAX,
             detector: detector.cloned(),
-            tolerance: None,
+            allowance: None,
             forwarded: None,
         }
     }
@@ -136,8 +136,8 @@ impl Simulation {
     /// # Errors
     /// [`Failure`] if the run cannot go on: a packet is lost in a lossless network, a scheme fails, or no thread can start.
     pub fn run(&mut self, on_progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Stop, Failure> {
-        if let Some(tolerance) = self.tolerance
-            && let Some(stop) = self.run_apart(tolerance, on_progress)?
+        if let Some(allowance) = self.allowance
+            && let Some(stop) = self.run_apart(allowance, on_progress)?
         {
             return Ok(stop);
         }
@@ -152,11 +152,11 @@ impl Simulation {
             // With a duration, flows elsewhere go on until then.
             watches_standstill: self.stops_with_flows && self.duration.is_none(),
         });
-        if let (Some(tolerance), [only]) = (self.tolerance, &mut self.partitions[..]) {
-            only.follow_messages(tolerance);
+        if let (Some(allowance), [only]) = (self.allowance, &mut self.partitions[..]) {
+            only.follow_messages(allowance);
         }
         let mut forward =
-            self.tolerance.map(|tolerance| FastForward::new(tolerance, end, &*self.partitions[0]));
+            self.allowance.map(|allowed| FastForward::new(allowed.tolerance, end, &*self.partitions[0]));
         let stop = loop {
             let end = match (&mut self.partitions[..], &mut self.critical_path, &mut forward) {
                 ([only], _, Some(forward)) => {
@@ -261,12 +261,18 @@ impl Simulation {
     /// totals and samples, and without probes. Where messages are of several parts that cannot affect each other, each part is
     /// fast-forwarded by itself, on up to `threads` threads. Call this before the run.
     pub fn fast_forward(&mut self, tolerance: f64, threads: usize) {
-        (self.tolerance, self.threads) = (Some(tolerance), threads.max(1));
+        self.allowance = Some(Allowance { tolerance, recalls: true });
+        self.threads = threads.max(1);
         let net = self.shared_network();
         let cut = Cut::by_messages(&net, &self.recording).filter(|_| self.partitions.len() == 1);
         if let Some(cut) = cut {
             self.divide(&net, cut);
         }
+    }
+
+    /// Recalls no messages in a run that is fast-forwarded. Call this before the run.
+    pub fn recall_no_messages(&mut self) {
+        self.allowance = self.allowance.map(|allowance| Allowance { recalls: false, ..allowance });
     }
 
     fn divide(&mut self, net: &Arc<Network>, cut: Cut) {
@@ -278,7 +284,7 @@ impl Simulation {
     /// Runs the parts of a run, each by itself; `None` if it is to be simulated as a whole.
     fn run_apart(
         &mut self,
-        tolerance: f64,
+        allowance: Allowance,
         on_progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Option<Stop>, Failure> {
         let Some(division) = self.cut.division().cloned() else { return Ok(None) };
@@ -288,7 +294,7 @@ impl Simulation {
             max_events: self.max_events,
             max_rows: self.max_rows,
         };
-        let outcome = apart(&mut self.partitions, &division, self.threads, tolerance, ends, on_progress)?;
+        let outcome = apart(&mut self.partitions, &division, self.threads, allowance, ends, on_progress)?;
         let Some(Outcome { stop, now, forwarded, max_in_flight }) = outcome else {
             let net = self.shared_network();
             let single = Cut::single(&net);

@@ -110,6 +110,65 @@ fn a_message_behind_a_recalled_one_is_uncertain() {
     assert_eq!(sim.forwarded().expect("fast-forwarded").uncertain_from, Some(start));
 }
 
+/// A run of a star with two hosts, of messages on two connections, numbers of even and odd place each on one.
+fn two_connections(flows: Vec<Flow>, dependencies: Vec<Dependency>, fast: bool) -> Simulation {
+    let connections = (0..flows.len() as u32).map(|number| Some(number % 2)).collect();
+    let schedule = Schedule { dependencies, connections, ..Schedule::default() };
+    let net = round_packets(star(&[0, 0]), flows, schedule).expect("a network");
+    let mut sim = Simulation::new(net, None, Recording::default(), None);
+    if fast {
+        sim.fast_forward(0.01, 1);
+    }
+    sim.run(&mut |_| true).expect("no loss");
+    sim
+}
+
+#[test]
+fn a_message_that_follows_last_acks_is_recalled() {
+    // Two hosts send to each other, 30 messages each, and each message begins as soon as the one of the other host before it has come: 2 us before
+    // the last ACK of the one before it on its connection. Three of a connection are simulated, or one or two more, 16 are recalled, and so on: at least 40 of 60.
+    let flows: Vec<Flow> =
+        (0..60).map(|i| if i % 2 == 0 { flow(0, 1, SIZE) } else { flow(1, 0, SIZE) }).collect();
+    // The message after the next one of the same host waits for the next one, which is the other host's: 2 for 1, 3 for 0, 4 for 3, 5 for 2.
+    let after = |then: u32| Dependency {
+        on: Milestone::Delivered(if then % 2 == 0 { then - 1 } else { then - 3 }),
+        then: Waiter::Flow(then),
+        delay: Time::ZERO,
+    };
+    let run = |fast| two_connections(flows.clone(), (2..60).map(after).collect(), fast);
+    let (plain, fast) = (run(false), run(true));
+    let (plain, fast_flows) = (&plain.records().flows, &fast.records().flows);
+    let overlaps =
+        (2..60).filter(|&i| plain[i].start < plain[i - 2].start + plain[i - 2].fct.expect("complete"));
+    assert_eq!(overlaps.count(), 58);
+    assert!(recalled(&fast).len() >= 40, "{:?}", recalled(&fast));
+    assert_eq!(fast.forwarded().expect("fast-forwarded").uncertain_from, None);
+    for (plain, fast) in plain.iter().zip(fast_flows) {
+        let times = [plain, fast].map(|flow| flow.fct.expect("complete").0);
+        assert!(times[0].abs_diff(times[1]) * 500 < times[0], "{times:?}");
+    }
+}
+
+#[test]
+fn a_message_that_follows_data_of_its_connection_is_not_recalled() {
+    // The first two messages of a connection start at once, and each later one with the last ACK of the last but one: then the one ahead of it has just begun.
+    // The connection's packets follow each other without a gap, 1 ms for a message. Message n starts at (n - 1) ms + 4.088 us and is over at (n + 1) ms + 4.088 us: 2 ms. As
+    // all of a message's like take this time, but half of it waits for data that a recalled message would not have, none is recalled.
+    let after =
+        |then| Dependency { on: Milestone::Sent(then - 4), then: Waiter::Flow(then), delay: Time::ZERO };
+    let flows: Vec<Flow> =
+        (0..60).map(|i| if i % 2 == 0 { flow(0, 1, SIZE) } else { flow(1, 0, 952) }).collect();
+    // Odd ones are one packet each, and only there so that even ones are of one connection.
+    let dependencies = (4..60).filter(|then| then % 2 == 0).map(after).collect();
+    let sim = two_connections(flows, dependencies, true);
+    assert!(recalled(&sim).is_empty(), "{:?}", recalled(&sim));
+    for (number, flow) in sim.records().flows.iter().enumerate().skip(6).step_by(2) {
+        let fct = flow.fct.expect("complete");
+        assert!(fct.0.abs_diff(Time::from_us(2_000).0) < 5_000_000, "{number}: {fct:?}");
+    }
+    assert_eq!(sim.forwarded().expect("fast-forwarded").uncertain_from, None);
+}
+
 #[test]
 fn acks_that_are_not_there_are_an_error() {
     // Host 1 sends 6,250 packets to host 0, while the sixth message is recalled, whose ACKs of 50 B for each 1,000 B would

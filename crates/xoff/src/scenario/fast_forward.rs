@@ -18,11 +18,14 @@ pub struct FastForward {
     /// jumps. Off unless this key or `fast_forward = {}` is written.
     #[schemars(range(min = 0.0, max = 0.1))]
     pub tolerance: f64,
+    /// Messages that take the same time again and again are recalled, and not simulated. Without that a run skips less; and under schemes that learn from ACKs, where recalled
+    /// messages are uncertain, it may be certain of all messages.
+    pub recall: bool,
 }
 
 impl Default for FastForward {
     fn default() -> Self {
-        FastForward { tolerance: 0.01 }
+        FastForward { tolerance: 0.01, recall: true }
     }
 }
 
@@ -55,7 +58,7 @@ fn has_unknown_state(s: &Scenario) -> Option<String> {
 
 /// Checks `fast_forward` in `[run]`.
 pub(super) fn check(c: &mut Checker<'_>, s: &Scenario) {
-    let Some(FastForward { tolerance }) = s.run.fast_forward else { return };
+    let Some(FastForward { tolerance, .. }) = s.run.fast_forward else { return };
     if !(tolerance > 0.0 && tolerance <= MAX_TOLERANCE) {
         let message = format!("`tolerance` in [run.fast_forward] is {tolerance}");
         c.add(

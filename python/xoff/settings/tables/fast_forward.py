@@ -14,6 +14,7 @@ __all__ = ["fast_forward"]
 def fast_forward(
     *,
     tolerance: float | None = None,
+    recall: bool | None = None,
 ) -> Table:
     """Carries time forward over steady states of the run, in which every message sends at a constant rate.
 
@@ -22,9 +23,14 @@ def fast_forward(
     tolerance
         Relative error of completion times that is accepted: above 0, and at most 0.1. A smaller one gives fewer and
         shorter jumps. Off unless this key or `fast_forward = {}` is written.
+    recall
+        Messages that take the same time again and again are recalled, and not simulated. Without that a run skips
+        less; and under schemes that learn from ACKs, where recalled messages are uncertain, it may be certain of all
+        messages.
     """
     return table(
         {
             "tolerance": tolerance,
+            "recall": recall,
         }
     )

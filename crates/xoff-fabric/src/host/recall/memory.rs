@@ -266,6 +266,46 @@ mod tests {
     }
 
     #[test]
+    fn schemes_with_a_state_of_their_own_agree_by_half_of_the_tolerance() {
+        // A tolerance of 1 % allows differences of 0.5 %: 49 ns of the 9,900 until the last byte, and not 50. The first message, which took 2 % more, does not count any more as
+        // soon as another row begins.
+        let mut memory = Memory::new(0.01, false);
+        for (ns, ready) in [
+            (10_200, false),
+            (10_000, false),
+            (10_049, false),
+            (10_000, true),
+            (10_050, false),
+            (10_050, false),
+            (10_050, true),
+        ] {
+            memory.learn(LIKE, taken(ns), 0);
+            assert_eq!(memory.is_ready(LIKE, Some(0)), ready, "{ns}");
+        }
+        // A message that is simulated after recalled ones finds a scheme that has learned nothing for long: that its last byte takes 205 ns of 9,950 more is its own error, and
+        // says nothing of them. The second one does.
+        memory.recall(LIKE, Time::from_us(100));
+        for (ns, error, is_of_recalled) in [(10_255, 205.0 / 9_950.0, false), (10_050, 0.0, true)] {
+            let doubt = memory.learn(LIKE, taken(ns), 1).expect("recalled");
+            assert_eq!(doubt.is_of_recalled, is_of_recalled);
+            assert!((doubt.error - error).abs() < 1e-9, "{ns}: {}", doubt.error);
+        }
+        assert!(memory.is_ready(LIKE, Some(1)));
+    }
+
+    #[test]
+    fn what_a_message_took_beside_recalled_ones_is_a_part_of_the_spread() {
+        // 50 ns of 9,900 until its last byte are 0.5 %, more than messages may differ that agree, but not more than the tolerance. 200 ns are.
+        let mut memory = Memory::new(0.01, true);
+        (0..3).for_each(|_| assert_eq!(memory.learn(LIKE, taken(10_000), 0), None));
+        memory.witness(LIKE, taken(10_050).expect("a time"));
+        let (_, spread) = memory.expect(LIKE).expect("known");
+        assert!((spread - 50.0 / 9_900.0).abs() < 1e-9, "{spread}");
+        memory.witness(LIKE, taken(10_200).expect("a time"));
+        assert_eq!(memory.expect(LIKE), None);
+    }
+
+    #[test]
     fn acks_of_others_take_part_in_the_difference() {
         // ACKs that take 0.2 % more of a port's time are another pattern.
         let mut memory = Memory::new(0.01, true);

@@ -64,6 +64,15 @@ const MOST_HEARD: u64 = 48;
 /// A jump is at least as long as so many looks at the network: a shorter one gains nothing.
 const MIN_LOOKS: u64 = 2;
 
+/// What may be skipped of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    /// Relative error of completion times.
+    pub tolerance: f64,
+    /// Messages may be recalled.
+    pub recalls: bool,
+}
+
 /// Fast-forwards a run on one partition.
 pub(super) struct FastForward {
     tolerance: f64,
