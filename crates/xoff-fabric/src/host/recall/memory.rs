@@ -39,6 +39,8 @@ pub(crate) struct Taken {
     pub sent: Time,
     /// Share of its ports' time that ACKs of other messages may have taken.
     pub acks: f64,
+    /// Time from the moment when the data of the message ahead of it on its connection were sent to its start, ps; [`CLEAR`](super::traffic::CLEAR) if that message was over.
+    pub slack: i64,
 }
 
 impl Taken {
@@ -56,7 +58,7 @@ impl Taken {
     /// What the message would have taken without the ACKs of others.
     fn without_acks(&self) -> Taken {
         let of = |time: Time| Time((time.0 as f64 * (1.0 - self.acks.clamp(0.0, 1.0))) as u64);
-        Taken { delivered: of(self.delivered), sent: of(self.sent), acks: 0.0 }
+        Taken { delivered: of(self.delivered), sent: of(self.sent), acks: 0.0, ..*self }
     }
 }
 
@@ -89,10 +91,11 @@ impl Known {
 
     /// A message like these took a time.
     fn reach(&mut self, taken: Taken) {
-        let Taken { delivered, sent, .. } = taken.without_acks();
+        let Taken { delivered, sent, slack, .. } = taken.without_acks();
         let (least, most) = (&mut self.least, &mut self.most);
         (least.delivered, least.sent) = (least.delivered.min(delivered), least.sent.min(sent));
         (most.delivered, most.sent) = (most.delivered.max(delivered), most.sent.max(sent));
+        least.slack = least.slack.min(slack);
     }
 }
 
@@ -153,6 +156,14 @@ impl Memory {
     pub fn expect(&self, like: Like) -> Option<(Taken, f64)> {
         let known = self.known.get(&like).filter(|known| self.is_agreed(known))?;
         Some((known.last, known.spread()))
+    }
+
+    /// Whether a message like this one, of a scheme with a known state, begins as late after the data of the one ahead of it as messages like it did that were simulated, but for half
+    /// of the tolerance. One that begins earlier might begin before those data are sent in the plain run, where times differ a little.
+    pub fn is_as_late(&self, like: Like, slack: i64) -> bool {
+        let Some(known) = self.known.get(&like).filter(|_| self.is_known) else { return true };
+        let margin = (known.last.sent.0 as f64 * self.tolerance / 2.0) as i64;
+        slack >= known.least.slack.saturating_sub(margin)
     }
 
     /// Whether so many messages like this one were recalled that it is time to simulate again.
@@ -224,11 +235,12 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::recall::traffic::CLEAR;
 
     const LIKE: Like = (ConnectionId(1), 1_000);
 
     fn taken(ns: u64) -> Option<Taken> {
-        Some(Taken { delivered: Time::from_ns(ns - 100), sent: Time::from_ns(ns), acks: 0.0 })
+        Some(Taken { delivered: Time::from_ns(ns - 100), sent: Time::from_ns(ns), acks: 0.0, slack: CLEAR })
     }
 
     #[test]
@@ -326,7 +338,12 @@ mod tests {
             let mut memory = Memory::new(0.01, true);
             memory.learn(
                 LIKE,
-                Some(Taken { delivered: Time::from_ns(10_400), sent: Time::from_ns(10_400), acks }),
+                Some(Taken {
+                    delivered: Time::from_ns(10_400),
+                    sent: Time::from_ns(10_400),
+                    acks,
+                    slack: CLEAR,
+                }),
                 0,
             );
             for _ in 0..3 {

@@ -38,7 +38,7 @@ use components::Components;
 use episodes::{Deviation, Episodes, Over, Part};
 use look::Look;
 use memory::{Like, Memory, Taken};
-use traffic::{Seen, Traffic, Way};
+use traffic::{CLEAR, Seen, Traffic, Way};
 
 /// Connections of a program are no more messages apart; others are of another program.
 const APART: u32 = 8;
@@ -320,7 +320,7 @@ impl Recall {
         let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, is_clear, now) };
         let recalled = match part {
             Some(Part { delivered, sent, paused, .. }) => {
-                let taken = Taken { delivered, sent, acks: 0.0 };
+                let taken = Taken { delivered, sent, acks: 0.0, slack: CLEAR };
                 Some(Recalled { taken, spread: None, paused })
             }
             None if way == Way::Recalled => {
@@ -408,7 +408,9 @@ impl Recall {
             return false;
         };
         let latency = traffic::latency(net, net.route_at(ahead, now));
-        start + taken.delivered <= now + latency + self.some(self.memory.lasts(like))
+        let slack = traffic::slack((start + taken.delivered).saturating_sub(latency), now);
+        let margin = self.some(self.memory.lasts(like));
+        slack.saturating_add_unsigned(margin.0) >= 0 && self.memory.is_as_late(like, slack)
     }
 
     /// Whether a message that starts `now`, and whose connection is clear or not, is simulated or recalled.
@@ -490,7 +492,8 @@ impl Recall {
         }
         let held = self.beside.end(flow);
         // Data that were ahead of it on its connection have taken a part of its time.
-        let was_clear = seen.lead <= self.some(now.saturating_sub(seen.start));
+        let margin = self.some(now.saturating_sub(seen.start));
+        let was_clear = seen.slack.saturating_add_unsigned(margin.0) >= 0;
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met && was_clear);
         if let (Some(_), Some(spread)) = (delivered, held) {
             self.doubt(connection, spread, seen.start);
@@ -508,7 +511,8 @@ impl Recall {
             }
         }
         let since = |time: Time| time.saturating_sub(seen.start);
-        let taken = delivered.map(|at| Taken { delivered: since(at), sent: since(now), acks: all });
+        let (sent, slack) = (since(now), seen.slack);
+        let taken = delivered.map(|at| Taken { delivered: since(at), sent, acks: all, slack });
         if let Some(taken) = taken.filter(|_| self.components.get(connection).recalls) {
             // The next ones are recalled by those before it, which agreed.
             self.memory.witness(Self::like(net, flow), taken);

@@ -62,8 +62,9 @@ struct Open {
     /// The message ahead of it on its connection, if that is not over yet, and whether that is recalled and this one is not.
     behind: Option<FlowId>,
     overtakes: bool,
-    /// Time from its start until that one's data were sent, and until that one was over.
-    lead: Time,
+    /// See [`Seen::slack`].
+    slack: i64,
+    /// Time from its start until that one was over.
     tail: Time,
     /// What had happened on its path when it started.
     troubles: Troubles,
@@ -94,8 +95,8 @@ pub(super) struct Seen {
     pub delivered: Option<Time>,
     /// It shared a port with data of another message, or its connection with more than one.
     pub met: bool,
-    /// Time from its start until the data of the message ahead of it on its connection were sent.
-    pub lead: Time,
+    /// Time from the moment when the data of the message ahead of it on its connection were sent to its start, ps; [`CLEAR`] if that message was over.
+    pub slack: i64,
     /// What had happened on its path when it started.
     pub troubles: Troubles,
     /// Share of its time that ACKs of all messages may have taken at the port where that is most.
@@ -205,6 +206,9 @@ impl Traffic {
         let connection = net.connections.of(flow);
         let (others, last) = self.on[connection.index()];
         self.simulated += usize::from(way != Way::Recalled);
+        let ahead = self.open.get(&last).filter(|_| others > 0);
+        let sent_at =
+            ahead.and_then(|ahead| Some(ahead.delivered?.saturating_sub(latency(net, &ahead.route))));
         let open = Open {
             start: now,
             way,
@@ -213,7 +217,7 @@ impl Traffic {
             met: others > 1,
             behind: (others > 0).then_some(last),
             overtakes: way != Way::Recalled && self.is_recalling(net, connection),
-            lead: Time::ZERO,
+            slack: sent_at.map_or(CLEAR, |sent_at| slack(sent_at, now)),
             tail: Time::ZERO,
             troubles,
             before: Vec::new(),
@@ -309,7 +313,7 @@ impl Traffic {
         let (_, last) = self.on[net.connections.of(flow).index()];
         let sent_at = now.saturating_sub(latency(net, &open.route));
         if let Some(next) = self.open.get_mut(&last).filter(|next| next.behind == Some(flow)) {
-            next.lead = sent_at.saturating_sub(next.start);
+            next.slack = slack(sent_at, next.start);
         }
         let Some(open) = self.open.get_mut(&flow) else { return };
         let path = net.data_ports(&open.route);
@@ -342,10 +346,10 @@ impl Traffic {
             (next.behind, next.tail) = (None, now.saturating_sub(next.start));
         }
         self.simulated -= usize::from(open.way != Way::Recalled);
-        let Open { start, way, delivered, troubles, lead, .. } = open;
+        let Open { start, way, delivered, troubles, slack, .. } = open;
         if self.by_hops {
             let (acks, missed) = (0.0, 0.0);
-            return Some(Seen { start, way, delivered, met: true, lead, troubles, acks, missed });
+            return Some(Seen { start, way, delivered, met: true, slack, troubles, acks, missed });
         }
         // One that was there at its start and still is has met it.
         let still = |other: &FlowId| self.open.get(other).is_some_and(|there| there.delivered.is_none());
@@ -357,7 +361,7 @@ impl Traffic {
         let (acks, missed) = self.acks_of(net, &open, now);
         let missed = missed + (waits + open.jumped(now)).0 as f64 / life;
         let met = open.met || open.behind.is_some() || !found.is_empty();
-        Some(Seen { start, way, delivered, met, lead, troubles, acks, missed })
+        Some(Seen { start, way, delivered, met, slack, troubles, acks, missed })
     }
 
     /// How long a message has been under way `now`, whose last byte has arrived or, if `acknowledged`, whose last ACK; and how much longer it might have been
@@ -412,6 +416,14 @@ impl Traffic {
         all.sort_unstable_by_key(|(flow, _)| flow.0);
         all
     }
+}
+
+/// The slack of a message that starts when nothing is under way on its connection.
+pub(super) const CLEAR: i64 = i64::MAX;
+
+/// Time from when data were sent to a start, ps.
+pub(super) fn slack(sent_at: Time, start: Time) -> i64 {
+    start.0.cast_signed().saturating_sub(sent_at.0.cast_signed())
 }
 
 /// Time from the moment when a packet has left its host to its arrival, where nothing else is on its way.
