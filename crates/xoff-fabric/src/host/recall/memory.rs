@@ -39,6 +39,8 @@ pub(crate) struct Taken {
     pub sent: Time,
     /// Share of its ports' time that ACKs of other messages may have taken.
     pub acks: f64,
+    /// How long its last ACK may have waited for data.
+    pub waits: Time,
     /// Time from the moment when the data of the message ahead of it on its connection were sent to its start, ps; [`CLEAR`](super::traffic::CLEAR) if that message was over.
     pub slack: i64,
 }
@@ -91,10 +93,11 @@ impl Known {
 
     /// A message like these took a time.
     fn reach(&mut self, taken: Taken) {
-        let Taken { delivered, sent, slack, .. } = taken.without_acks();
+        let Taken { delivered, sent, waits, slack, .. } = taken.without_acks();
         let (least, most) = (&mut self.least, &mut self.most);
         (least.delivered, least.sent) = (least.delivered.min(delivered), least.sent.min(sent));
         (most.delivered, most.sent) = (most.delivered.max(delivered), most.sent.max(sent));
+        (least.waits, most.waits) = (least.waits.min(waits), most.waits.max(waits));
         least.slack = least.slack.min(slack);
     }
 }
@@ -171,6 +174,14 @@ impl Memory {
         self.known.get(&like).is_some_and(|k| k.recalled >= k.patience)
     }
 
+    /// By how much a message like these may be wrong that was recalled and whose last ACK would have waited for so long: as far as that is outside of what it was for those that
+    /// were simulated.
+    pub fn waiting_error(&self, like: Like, waits: Time) -> f64 {
+        let Some(known) = self.known.get(&like) else { return 0.0 };
+        let outside = known.least.waits.saturating_sub(waits).max(waits.saturating_sub(known.most.waits));
+        outside.0 as f64 / known.last.sent.0.max(1) as f64
+    }
+
     /// Recalls a message that starts `now`: what it takes, and by how much that may be wrong.
     pub fn recall(&mut self, like: Like, now: Time) -> Option<(Taken, f64)> {
         let known = self.known.get_mut(&like)?;
@@ -240,7 +251,13 @@ mod tests {
     const LIKE: Like = (ConnectionId(1), 1_000);
 
     fn taken(ns: u64) -> Option<Taken> {
-        Some(Taken { delivered: Time::from_ns(ns - 100), sent: Time::from_ns(ns), acks: 0.0, slack: CLEAR })
+        Some(Taken {
+            delivered: Time::from_ns(ns - 100),
+            sent: Time::from_ns(ns),
+            acks: 0.0,
+            waits: Time::ZERO,
+            slack: CLEAR,
+        })
     }
 
     #[test]
@@ -342,6 +359,7 @@ mod tests {
                     delivered: Time::from_ns(10_400),
                     sent: Time::from_ns(10_400),
                     acks,
+                    waits: Time::ZERO,
                     slack: CLEAR,
                 }),
                 0,

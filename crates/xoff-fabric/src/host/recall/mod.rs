@@ -320,7 +320,7 @@ impl Recall {
         let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, is_clear, now) };
         let recalled = match part {
             Some(Part { delivered, sent, paused, .. }) => {
-                let taken = Taken { delivered, sent, acks: 0.0, slack: CLEAR };
+                let taken = Taken { delivered, sent, acks: 0.0, waits: Time::ZERO, slack: CLEAR };
                 Some(Recalled { taken, spread: None, paused })
             }
             None if way == Way::Recalled => {
@@ -482,9 +482,11 @@ impl Recall {
         component.unready -= usize::from(seen.way == Way::Unready);
         let epoch = component.epoch;
         let all = seen.acks;
+        let waiting = self.memory.waiting_error(Self::like(net, flow), seen.waits);
         if let Some(recalled) = self.now.remove(&flow) {
             if let Some(spread) = recalled.spread {
-                self.doubt(connection, spread + (all - recalled.taken.acks).abs(), seen.start);
+                let error = spread + (all - recalled.taken.acks).abs() + waiting;
+                self.doubt(connection, error, seen.start);
             }
             self.tally.messages += 1;
             self.send(net, flow, seen.start, net.flows[flow.index()].size.unwrap_or(0));
@@ -496,7 +498,7 @@ impl Recall {
         let was_clear = seen.slack.saturating_add_unsigned(margin.0) >= 0;
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met && was_clear);
         if let (Some(_), Some(spread)) = (delivered, held) {
-            self.doubt(connection, spread, seen.start);
+            self.doubt(connection, spread + waiting, seen.start);
             return None;
         }
         if delivered.is_none() && seen.missed > 0.0 {
@@ -511,8 +513,9 @@ impl Recall {
             }
         }
         let since = |time: Time| time.saturating_sub(seen.start);
-        let (sent, slack) = (since(now), seen.slack);
-        let taken = delivered.map(|at| Taken { delivered: since(at), sent, acks: all, slack });
+        let Seen { waits, slack, .. } = seen;
+        let sent = since(now);
+        let taken = delivered.map(|at| Taken { delivered: since(at), sent, acks: all, waits, slack });
         if let Some(taken) = taken.filter(|_| self.components.get(connection).recalls) {
             // The next ones are recalled by those before it, which agreed.
             self.memory.witness(Self::like(net, flow), taken);

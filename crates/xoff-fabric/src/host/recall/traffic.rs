@@ -101,6 +101,8 @@ pub(super) struct Seen {
     pub troubles: Troubles,
     /// Share of its time that ACKs of all messages may have taken at the port where that is most.
     pub acks: f64,
+    /// How long its last ACK may have waited for data of any message.
+    pub waits: Time,
     /// Share of its time that it would have waited for ACKs of recalled messages and for the one ahead of it, if that was recalled, and its last ACK for data.
     pub missed: f64,
 }
@@ -348,20 +350,20 @@ impl Traffic {
         self.simulated -= usize::from(open.way != Way::Recalled);
         let Open { start, way, delivered, troubles, slack, .. } = open;
         if self.by_hops {
-            let (acks, missed) = (0.0, 0.0);
-            return Some(Seen { start, way, delivered, met: true, slack, troubles, acks, missed });
+            let (acks, waits, missed) = (0.0, Time::ZERO, 0.0);
+            return Some(Seen { start, way, delivered, met: true, slack, troubles, acks, waits, missed });
         }
         // One that was there at its start and still is has met it.
         let still = |other: &FlowId| self.open.get(other).is_some_and(|there| there.delivered.is_none());
         let found: Vec<FlowId> = open.found.iter().copied().filter(still).collect();
         found.iter().for_each(|&other| self.meet(net, [flow, other], start));
-        let waits = self.waits(net, &open);
+        let (waits, missed_waits) = (self.waits(net, &open, false), self.waits(net, &open, true));
         self.leave_acks(net, &open, now);
         let life = now.saturating_sub(start).0.max(1) as f64;
         let (acks, missed) = self.acks_of(net, &open, now);
-        let missed = missed + (waits + open.jumped(now)).0 as f64 / life;
+        let missed = missed + (missed_waits + open.jumped(now)).0 as f64 / life;
         let met = open.met || open.behind.is_some() || !found.is_empty();
-        Some(Seen { start, way, delivered, met, slack, troubles, acks, missed })
+        Some(Seen { start, way, delivered, met, slack, troubles, acks, waits, missed })
     }
 
     /// How long a message has been under way `now`, whose last byte has arrived or, if `acknowledged`, whose last ACK; and how much longer it might have been
@@ -376,17 +378,20 @@ impl Traffic {
         let open = self.open.remove(&flow)?;
         let life = now.saturating_sub(open.start);
         let acks = if self.by_hops { 0.0 } else { self.acks_of(net, &open, now).1 };
-        let waits = if acknowledged && !self.by_hops { self.waits(net, &open) } else { Time::ZERO };
+        let waits = if acknowledged && !self.by_hops { self.waits(net, &open, true) } else { Time::ZERO };
         let missed = waits + open.jumped(now) + Time((acks * life.0 as f64) as u64);
         self.open.insert(flow, open);
         Some((life, missed))
     }
 
-    /// Where data of a recalled message would be, the last ACK of a message, which is `open`, might have waited for a frame: the time of all of these.
-    fn waits(&self, net: &Network, open: &Open) -> Time {
-        let is_recalled = |other: &FlowId| self.open.get(other).is_some_and(|o| o.way == Way::Recalled);
+    /// Where data of a message are, or would be if it is recalled, the last ACK of a message, which is `open`, may wait for a frame: the time of all of these, of all messages or
+    /// only of `recalled` ones.
+    fn waits(&self, net: &Network, open: &Open, recalled: bool) -> Time {
+        let is_it = |other: &FlowId| {
+            self.open.get(other).is_some_and(|other| !recalled || other.way == Way::Recalled)
+        };
         let ports = net.ack_ports(&open.route).iter();
-        let waits = ports.filter(|port| self.data[port.index()].iter().any(is_recalled));
+        let waits = ports.filter(|port| self.data[port.index()].iter().any(is_it));
         let frame = net.wire.frame();
         waits.fold(Time::ZERO, |sum, &port| sum + net.topology.rate(port).serialization(frame))
     }
