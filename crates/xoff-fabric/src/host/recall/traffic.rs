@@ -99,7 +99,7 @@ pub(super) struct Seen {
     pub slack: i64,
     /// What had happened on its path when it started.
     pub troubles: Troubles,
-    /// Share of its time that ACKs of all messages may have taken at the port where that is most.
+    /// Share of its time that ACKs of all messages may have taken.
     pub acks: f64,
     /// How long its last ACK may have waited for data of any message.
     pub waits: Time,
@@ -396,22 +396,24 @@ impl Traffic {
         waits.fold(Time::ZERO, |sum, &port| sum + net.topology.rate(port).serialization(frame))
     }
 
-    /// Share of the time of a message, which is `open`, up to `now` that ACKs of all messages may have taken at the port where that is most; and the
-    /// share that it would have waited for those of recalled messages.
+    /// Share of the time of a message, which is `open`, up to `now` that ACKs of all messages may have taken, and that ACKs of recalled messages would have taken.
     fn acks_of(&mut self, net: &Network, open: &Open, now: Time) -> (f64, f64) {
         let life = now.saturating_sub(open.start).0.max(1) as f64;
         let load = ack_load(net, &open.route);
         // ACKs at one port go into the gaps in the data that ACKs at another one make, once these gaps have come there.
         let at_first = net.env.base_rtt.0 as f64 / life * load;
-        let (mut acks, mut sum) = ([0.0_f64; 2], 0.0);
+        let (mut most, mut sums) = ([0.0_f64; 2], [0.0; 2]);
         for (port, before) in net.data_ports(&open.route).iter().zip(&open.before) {
             let at = &mut self.acks[port.index()];
             at.count_until(now);
-            let shares = [0, 1].map(|i| (at.sums[i] - before[i]) as f64 / life * load);
-            acks = [acks[0].max(shares[0]), acks[1].max(shares[1])];
-            sum += shares[1].min(at_first);
+            for i in [0, 1] {
+                let share = (at.sums[i] - before[i]) as f64 / life * load;
+                most[i] = most[i].max(share);
+                sums[i] += share.min(at_first);
+            }
         }
-        (acks[0], acks[1] + sum - acks[1].min(at_first))
+        let all = |i: usize| most[i] + sums[i] - most[i].min(at_first);
+        (all(0), all(1))
     }
 
     /// The messages under way that are recalled, with their starts, in order of their numbers.
