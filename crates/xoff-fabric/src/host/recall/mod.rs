@@ -7,7 +7,7 @@
 //! - [`components`] says which connections can affect each other.
 //! - [`beside`] has messages that are simulated beside recalled ones, and take less time than they would have taken.
 //! - [`episodes`] recalls all messages between two quiet moments, also where they meet, if everything was the same before.
-//! - This module decides which messages are recalled, and [`hosts`] carries that out.
+//! - [`choice`] decides which messages are recalled, this module follows them and learns from them, and [`hosts`] carries that out.
 //!
 //! A message is recalled if the latest ones of its connection and size agree, and nothing happened to them: no other message's data
 //! at a port of their path, no mark, no pause, no CNP, nothing sent again. Messages that share ports only with ACKs of others
@@ -19,6 +19,7 @@
 //! a port may hang on single packets. Then episodes may come again as a whole.
 
 mod beside;
+mod choice;
 mod components;
 mod episodes;
 mod hosts;
@@ -39,9 +40,6 @@ use episodes::{Deviation, Episodes, Over, Part};
 use look::Look;
 use memory::{Like, Memory, Taken};
 use traffic::{CLEAR, Seen, Traffic, Way};
-
-/// Connections of a program are no more messages apart; others are of another program.
-const APART: u32 = 8;
 
 /// A message under way that is recalled.
 struct Recalled {
@@ -291,15 +289,6 @@ impl Recall {
         (net.connections.of(flow), net.flows[flow.index()].size.unwrap_or(u64::MAX))
     }
 
-    /// All connections of a component, which is that of `connection`, change their ways, each with its next message but, if others
-    /// are ahead of it, the one after that.
-    fn change(&mut self, net: &Network, connection: ConnectionId, recalls: bool) {
-        let all = self.traffic.connections(net).filter(|&c| self.components.is_one(c, connection));
-        let from = all.map(|c| self.started[c.index()]).max().unwrap_or_default();
-        let component = self.components.get_mut(connection);
-        (component.recalls, component.from) = (recalls, from);
-    }
-
     /// A message starts; returns what it takes if it is recalled.
     fn begin<L: FnOnce(Vec<Over>, Option<usize>, bool) -> Option<Look>>(
         &mut self,
@@ -329,7 +318,8 @@ impl Recall {
             }
             None => None,
         };
-        let expected = self.memory.expect(like).filter(|_| recalled.is_none() && is_clear);
+        let may_be_held = recalled.is_none() && is_clear && Self::is_plain(net, flow);
+        let expected = self.memory.expect(like).filter(|_| may_be_held);
         let overtakes = overtakes && way != Way::Recalled && expected.is_none();
         if let Some(expected) = expected {
             self.beside.begin(flow, expected);
@@ -389,59 +379,6 @@ impl Recall {
         if let Some(Deviation(from)) = deviation {
             self.tally.doubt(from);
         }
-    }
-
-    /// A part of a message's time by which it may differ from its like.
-    fn some(&self, time: Time) -> Time {
-        Time((time.0 as f64 * self.memory.quota()) as u64)
-    }
-
-    /// Whether a message like this one that starts `now` has nothing ahead of it on its connection: no message is under way, or one whose data, as far as is known, are
-    /// sent by then, and which only waits for its last ACKs.
-    fn is_clear(&self, net: &Network, like: Like, now: Time) -> bool {
-        let (ahead, start) = match self.traffic.on(like.0) {
-            Ok(ahead) => ahead,
-            Err(number) => return number == 0,
-        };
-        let known = || self.memory.expect(Self::like(net, ahead)).map(|(taken, _)| taken);
-        let Some(taken) = self.now.get(&ahead).map(|recalled| recalled.taken).or_else(known) else {
-            return false;
-        };
-        let latency = traffic::latency(net, net.route_at(ahead, now));
-        let slack = traffic::slack((start + taken.delivered).saturating_sub(latency), now);
-        let margin = self.some(self.memory.lasts(like));
-        slack.saturating_add_unsigned(margin.0) >= 0 && self.memory.is_as_late(like, slack)
-    }
-
-    /// Whether a message that starts `now`, and whose connection is clear or not, is simulated or recalled.
-    fn way(&mut self, net: &Network, flow: FlowId, is_clear: bool, now: Time) -> Way {
-        let is_plain = Self::is_plain(net, flow);
-        let like = Self::like(net, flow);
-        let component = *self.components.get(like.0);
-        let may = self.may && !component.is_doubtful && component.met.is_none();
-        if !may || !is_plain || !is_clear {
-            return Way::Unready;
-        }
-        let number = self.started[like.0.index()];
-        let is_behind = |from: u32| number < from && from - number <= APART;
-        if component.recalls && !is_behind(component.from) && self.memory.is_stale(like) {
-            self.components.get_mut(like.0).epoch += 1;
-            self.change(net, like.0, false);
-        }
-        let component = *self.components.get(like.0);
-        let epoch = (!is_behind(component.from)).then_some(component.epoch);
-        let is_in_time = now + self.memory.lasts(like) < self.until(net, now) && net.is_calm(now, now);
-        if !self.memory.is_ready(like, epoch) || !is_in_time {
-            if component.recalls {
-                self.change(net, like.0, false);
-            }
-            return Way::Unready;
-        }
-        if !component.recalls && component.unready == 0 {
-            self.change(net, like.0, true);
-        }
-        let component = self.components.get(like.0);
-        if is_behind(component.from) != component.recalls { Way::Recalled } else { Way::Ready }
     }
 
     /// Takes note of the meetings that are new.
