@@ -10,6 +10,7 @@ mod determinism;
 #[path = "../../../xoff-traffic/tests/it/et.rs"]
 mod et;
 mod fast_forward;
+mod fast_forward_drift;
 mod fast_forward_gains;
 mod fast_forward_hidden;
 mod fast_forward_rates;

@@ -41,6 +41,11 @@ impl Beside {
         self.expected.insert(flow, Expected { taken, spread, delivered: None, is_held: false });
     }
 
+    /// Messages are held.
+    pub fn is_holding(&self) -> bool {
+        !self.held.is_empty() || self.expected.values().any(|expected| expected.delivered.is_some())
+    }
+
     /// A message is over; returns by how much it may be wrong if it was held.
     pub fn end(&mut self, flow: FlowId) -> Option<f64> {
         let expected = self.expected.remove(&flow)?;
@@ -91,9 +96,17 @@ impl Recall {
         self.beside.held.remove(&flow)
     }
 
-    /// What is to be said of the messages that are held after their last ACK as the run ends, in order of their numbers.
-    pub(super) fn release_all(&mut self) -> Vec<(FlowId, FlowOutcome)> {
-        let mut all: Vec<_> = self.beside.held.drain().map(|(flow, (outcome, _))| (flow, outcome)).collect();
+    /// What is to be said of the messages that are held after their last ACK as the run ends `now`, in order of their numbers: they are not complete, and have had no more
+    /// acknowledged than what is due by then.
+    pub(super) fn release_all(&mut self, net: &Network, now: Time) -> Vec<(FlowId, FlowOutcome)> {
+        let payload = net.wire.payload;
+        let cut = |(flow, (outcome, _)): (FlowId, (FlowOutcome, Fate))| {
+            let all = outcome.fct.map_or(1, |fct| fct.0.max(1));
+            let lasted = now.saturating_sub(outcome.start).0.min(all);
+            let due = u128::from(outcome.acked_bytes) * u128::from(lasted) / u128::from(all);
+            (flow, FlowOutcome { fct: None, acked_bytes: due as u64 / payload * payload, ..outcome })
+        };
+        let mut all: Vec<_> = self.beside.held.drain().map(cut).collect();
         all.sort_unstable_by_key(|(flow, _)| flow.0);
         all
     }

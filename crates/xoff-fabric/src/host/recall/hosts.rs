@@ -170,8 +170,8 @@ impl<N: NicScheduler> Hosts<N> {
             let outcome = outcome(ctx, &ended, lasted, false, acked);
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);
         }
-        for (flow, outcome) in recall.release_all() {
-            ctx.probes.on_flow_end(ctx.now, flow, &FlowOutcome { fct: None, ..outcome });
+        for (flow, outcome) in recall.release_all(&net, now) {
+            ctx.probes.on_flow_end(ctx.now, flow, &outcome);
         }
         for over in recall.close(now) {
             stops::count(ctx, links, &over);

@@ -46,6 +46,11 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
+    /// A share of its time until the last byte.
+    pub fn share(&self, share: f64) -> Time {
+        Time((self.delivered.0 as f64 * share) as u64)
+    }
+
     /// How much another message's time differs, relative to this one's.
     fn time_differs(&self, other: &Taken) -> f64 {
         let of = |a: Time, b: Time| a.0.abs_diff(b.0) as f64 / a.0.max(1) as f64;

@@ -242,9 +242,9 @@ impl Recall {
         self.traffic.met()
     }
 
-    /// Messages are under way that are recalled.
+    /// Messages are under way that are recalled or held.
     pub fn is_recalling(&self) -> bool {
-        !self.now.is_empty()
+        !self.now.is_empty() || self.beside.is_holding()
     }
 
     /// Messages are under way, and all of them are recalled.
@@ -326,6 +326,7 @@ impl Recall {
         }
         self.started[like.0.index()] += 1;
         self.traffic.begin(net, flow, (now, from), way, troubles);
+        self.note_meetings();
         let component = self.components.get_mut(like.0);
         component.unready += usize::from(way == Way::Unready);
         component.has_recalled |= recalled.as_ref().is_some_and(|recalled| recalled.spread.is_some());
@@ -398,7 +399,13 @@ impl Recall {
         if let Some(wait) = self.hold_delivery(net, flow, now) {
             return Some(wait);
         }
-        self.traffic.deliver(net, flow, now);
+        // The last byte of a recalled message might arrive later.
+        let error = self.now.get(&flow).and_then(|recalled| Some((recalled.taken, recalled.spread?)));
+        let error = error.map_or(Time::ZERO, |(taken, spread)| {
+            let acks = self.traffic.acks(net, flow, now).unwrap_or(taken.acks);
+            taken.share(spread + (acks - taken.acks).abs())
+        });
+        self.traffic.deliver(net, flow, now, error);
         self.note_meetings();
         None
     }
@@ -419,10 +426,18 @@ impl Recall {
         component.unready -= usize::from(seen.way == Way::Unready);
         let epoch = component.epoch;
         let all = seen.acks;
-        let waiting = self.memory.waiting_error(Self::like(net, flow), seen.waits);
+        let life = now.saturating_sub(seen.start);
+        let shares = |time: Time| time.0 as f64 / life.0.max(1) as f64;
+        let waiting = self.memory.waiting_error(Self::like(net, flow), seen.waits) + shares(seen.lead);
+        let note = |traffic: &mut Traffic, error: f64| {
+            if let Some(next) = seen.next {
+                traffic.note_ahead(next, Time((life.0 as f64 * error) as u64));
+            }
+        };
         if let Some(recalled) = self.now.remove(&flow) {
             if let Some(spread) = recalled.spread {
                 let error = spread + (all - recalled.taken.acks).abs() + waiting;
+                note(&mut self.traffic, error);
                 self.doubt(connection, error, seen.start);
             }
             self.tally.messages += 1;
@@ -431,19 +446,21 @@ impl Recall {
         }
         let held = self.beside.end(flow);
         // Data that were ahead of it on its connection have taken a part of its time.
-        let margin = self.some(now.saturating_sub(seen.start));
+        let margin = self.some(life);
         let was_clear = seen.slack.saturating_add_unsigned(margin.0) >= 0;
         let delivered = seen.delivered.filter(|_| was_calm && !seen.met && was_clear);
         if let (Some(_), Some(spread)) = (delivered, held) {
+            note(&mut self.traffic, spread + waiting);
             self.doubt(connection, spread + waiting, seen.start);
             return None;
         }
-        if delivered.is_none() && seen.missed > 0.0 {
+        if delivered.is_none() && (seen.missed > 0.0 || held.is_some()) {
             // Marks, pauses and losses may hang on the ACKs that were not there. As the network changes, that is past.
             self.components.get_mut(connection).is_doubtful |= is_of_now;
             self.tally.doubt(seen.start);
         }
         if delivered.is_some() && seen.missed > 0.0 {
+            note(&mut self.traffic, seen.missed);
             self.doubt(connection, seen.missed, seen.start);
             if seen.missed > self.memory.quota() {
                 return None;

@@ -64,8 +64,11 @@ struct Open {
     overtakes: bool,
     /// See [`Seen::slack`].
     slack: i64,
-    /// Time from its start until that one was over.
+    /// Time from its start until that one was over, and by how much that one's time may be wrong.
     tail: Time,
+    ahead_error: Time,
+    /// How long its last ACK may wait for data that were there when its last byte arrived.
+    waits: Time,
     /// What had happened on its path when it started.
     troubles: Troubles,
     /// By port of its data path: the sums of ACKs at its start.
@@ -101,6 +104,10 @@ pub(super) struct Seen {
     pub troubles: Troubles,
     /// Share of its time that ACKs of all messages may have taken.
     pub acks: f64,
+    /// By how much it may have begun before the data of the message ahead of it were sent, as that one's time may be wrong.
+    pub lead: Time,
+    /// The message behind it on its connection.
+    pub next: Option<FlowId>,
     /// How long its last ACK may have waited for data of any message.
     pub waits: Time,
     /// Share of its time that it would have waited for ACKs of recalled messages and for the one ahead of it, if that was recalled, and its last ACK for data.
@@ -114,6 +121,8 @@ pub(super) struct Traffic {
     /// By port: the messages whose data pass it and which are not delivered.
     data: Vec<Vec<FlowId>>,
     open: HashMap<FlowId, Open>,
+    /// By port: a connection whose last recalled message is over, and up to when its last byte may be there, as its time may be wrong.
+    late: Vec<(ConnectionId, Time)>,
     /// By connection: number of messages under way, and the one that started last.
     on: Vec<(u32, FlowId)>,
     /// Number of messages under way that are simulated.
@@ -143,6 +152,7 @@ impl Traffic {
             acks: vec![Acks::default(); ports],
             data: vec![Vec::new(); ports],
             open: HashMap::new(),
+            late: vec![(ConnectionId(0), Time::ZERO); ports],
             on: vec![(0, FlowId(0)); net.connections.count(net.flows.len())],
             simulated: 0,
             met: None,
@@ -164,7 +174,7 @@ impl Traffic {
     /// The message that is under way on a connection, and its start; or how many there are, if not one.
     pub fn on(&self, connection: ConnectionId) -> Result<(FlowId, Time), u32> {
         match self.on[connection.index()] {
-            (1, flow) => self.open.get(&flow).map(|open| (flow, open.start)).ok_or(0),
+            (1, flow) => self.open.get(&flow).map(|open| (flow, open.start)).ok_or(1),
             (number, _) => Err(number),
         }
     }
@@ -221,6 +231,8 @@ impl Traffic {
             overtakes: way != Way::Recalled && self.is_recalling(net, connection),
             slack: sent_at.map_or(CLEAR, |sent_at| slack(sent_at, now)),
             tail: Time::ZERO,
+            ahead_error: Time::ZERO,
+            waits: Time::ZERO,
             troubles,
             before: Vec::new(),
             comers: Vec::new(),
@@ -248,6 +260,11 @@ impl Traffic {
             open.before.push(acks.sums);
             if open.delivered.is_some() {
                 continue;
+            }
+            let (late, until) = self.late[port.index()];
+            if late != connection && now + way < until {
+                open.met = true;
+                self.note_meeting(connection, now + way);
             }
             for &other in &self.data[port.index()] {
                 if net.connections.of(other) == connection {
@@ -305,8 +322,24 @@ impl Traffic {
         }
     }
 
-    /// A message's last byte has arrived: another one has met it if that came to a port before the last byte can have left it.
-    pub fn deliver(&mut self, net: &Network, flow: FlowId, now: Time) {
+    /// By how much the time of the message ahead of another one may be wrong.
+    pub fn note_ahead(&mut self, flow: FlowId, error: Time) {
+        if let Some(open) = self.open.get_mut(&flow) {
+            open.ahead_error = error;
+        }
+    }
+
+    /// Share of the time of a message up to `now` that ACKs of all messages may have taken.
+    pub fn acks(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<f64> {
+        let open = self.open.remove(&flow)?;
+        let acks = if self.by_hops { 0.0 } else { self.acks_of(net, &open, now).0 };
+        self.open.insert(flow, open);
+        Some(acks)
+    }
+
+    /// A message's last byte has arrived: another one has met it if that came to a port before the last byte can have left it, or by as much later as the
+    /// message's time may be wrong.
+    pub fn deliver(&mut self, net: &Network, flow: FlowId, now: Time, error: Time) {
         let Some(open) = self.open.get_mut(&flow) else { return };
         open.delivered = Some(now);
         if self.by_hops {
@@ -317,21 +350,43 @@ impl Traffic {
         if let Some(next) = self.open.get_mut(&last).filter(|next| next.behind == Some(flow)) {
             next.slack = slack(sent_at, next.start);
         }
-        let Some(open) = self.open.get_mut(&flow) else { return };
+        let Some(open) = self.open.remove(&flow) else { return };
+        let waits = self.waits(net, &open, false);
+        let open = self.open.entry(flow).or_insert(Open { waits, ..open });
         let path = net.data_ports(&open.route);
         path.iter().for_each(|port| self.data[port.index()].retain(|&other| other != flow));
         for comer in std::mem::take(&mut open.comers) {
             let after: Time =
                 path[comer.hop..].iter().fold(Time::ZERO, |sum, &p| sum + net.topology.delay(p));
-            if comer.at < now.saturating_sub(after) {
+            if comer.at < (now + error).saturating_sub(after) {
                 self.meet(net, [flow, comer.flow], comer.at);
+            }
+        }
+        if error > Time::ZERO {
+            self.note_late(net, flow, now + error);
+        }
+    }
+
+    /// The last byte of a message might arrive as late as `at`.
+    fn note_late(&mut self, net: &Network, flow: FlowId, at: Time) {
+        let Some(open) = self.open.get(&flow) else { return };
+        let mut until = at;
+        for port in net.data_ports(&open.route).iter().rev() {
+            until = until.saturating_sub(net.topology.delay(*port));
+            let late = &mut self.late[port.index()];
+            if until > late.1 {
+                *late = (net.connections.of(flow), until);
             }
         }
     }
 
-    fn meet(&mut self, net: &Network, flows: [FlowId; 2], at: Time) {
+    fn note_meeting(&mut self, connection: ConnectionId, at: Time) {
         self.met = Some(self.met.map_or(at, |met| met.min(at)));
-        self.meetings.push((net.connections.of(flows[0]), at));
+        self.meetings.push((connection, at));
+    }
+
+    fn meet(&mut self, net: &Network, flows: [FlowId; 2], at: Time) {
+        self.note_meeting(net.connections.of(flows[0]), at);
         for flow in flows {
             if let Some(open) = self.open.get_mut(&flow) {
                 open.met = true;
@@ -344,26 +399,41 @@ impl Traffic {
         let open = self.open.remove(&flow)?;
         let (number, last) = &mut self.on[net.connections.of(flow).index()];
         *number -= 1;
-        if let Some(next) = self.open.get_mut(last).filter(|next| next.behind == Some(flow)) {
+        let next = self.open.get_mut(last).filter(|next| next.behind == Some(flow)).map(|next| {
             (next.behind, next.tail) = (None, now.saturating_sub(next.start));
-        }
+            *last
+        });
         self.simulated -= usize::from(open.way != Way::Recalled);
         let Open { start, way, delivered, troubles, slack, .. } = open;
         if self.by_hops {
-            let (acks, waits, missed) = (0.0, Time::ZERO, 0.0);
-            return Some(Seen { start, way, delivered, met: true, slack, troubles, acks, waits, missed });
+            let (met, lead, acks, waits, missed) = (true, Time::ZERO, 0.0, Time::ZERO, 0.0);
+            return Some(Seen {
+                start,
+                way,
+                delivered,
+                met,
+                slack,
+                lead,
+                next,
+                troubles,
+                acks,
+                waits,
+                missed,
+            });
         }
         // One that was there at its start and still is has met it.
         let still = |other: &FlowId| self.open.get(other).is_some_and(|there| there.delivered.is_none());
         let found: Vec<FlowId> = open.found.iter().copied().filter(still).collect();
         found.iter().for_each(|&other| self.meet(net, [flow, other], start));
-        let (waits, missed_waits) = (self.waits(net, &open, false), self.waits(net, &open, true));
+        let (waits, missed_waits) =
+            (self.waits(net, &open, false).max(open.waits), self.waits(net, &open, true));
         self.leave_acks(net, &open, now);
         let life = now.saturating_sub(start).0.max(1) as f64;
         let (acks, missed) = self.acks_of(net, &open, now);
         let missed = missed + (missed_waits + open.jumped(now)).0 as f64 / life;
         let met = open.met || open.behind.is_some() || !found.is_empty();
-        Some(Seen { start, way, delivered, met, slack, troubles, acks, waits, missed })
+        let lead = Time(open.ahead_error.0.saturating_sub(u64::try_from(slack).unwrap_or(0)));
+        Some(Seen { start, way, delivered, met, slack, lead, next, troubles, acks, waits, missed })
     }
 
     /// How long a message has been under way `now`, whose last byte has arrived or, if `acknowledged`, whose last ACK; and how much longer it might have been
