@@ -35,7 +35,7 @@ impl Recall {
             Ok(ahead) => ahead,
             Err(number) => return number == 0,
         };
-        let known = || self.memory.expect(Self::like(net, ahead)).map(|(taken, _)| taken);
+        let known = || self.memory.expected(Self::like(net, ahead)).map(|(taken, _)| taken);
         let Some(taken) = self.now.get(&ahead).map(|recalled| recalled.taken).or_else(known) else {
             return false;
         };

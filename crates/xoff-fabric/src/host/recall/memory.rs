@@ -160,7 +160,7 @@ impl Memory {
 
     /// What a message is expected to take that is simulated although messages like it took the same time in a row, and by how much that may
     /// be wrong.
-    pub fn expect(&self, like: Like) -> Option<(Taken, f64)> {
+    pub fn expected(&self, like: Like) -> Option<(Taken, f64)> {
         let known = self.known.get(&like).filter(|known| self.is_agreed(known))?;
         Some((known.last, known.spread()))
     }
@@ -331,10 +331,10 @@ mod tests {
         let mut memory = Memory::new(0.01, true);
         (0..3).for_each(|_| assert_eq!(memory.learn(LIKE, taken(10_000), 0), None));
         memory.witness(LIKE, taken(10_050).expect("a time"));
-        let (_, spread) = memory.expect(LIKE).expect("known");
+        let (_, spread) = memory.expected(LIKE).expect("known");
         assert!((spread - 50.0 / 9_900.0).abs() < 1e-9, "{spread}");
         memory.witness(LIKE, taken(10_200).expect("a time"));
-        assert_eq!(memory.expect(LIKE), None);
+        assert_eq!(memory.expected(LIKE), None);
     }
 
     #[test]

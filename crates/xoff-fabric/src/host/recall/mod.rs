@@ -319,7 +319,7 @@ impl Recall {
             None => None,
         };
         let may_be_held = recalled.is_none() && is_clear && Self::is_plain(net, flow);
-        let expected = self.memory.expect(like).filter(|_| may_be_held);
+        let expected = self.memory.expected(like).filter(|_| may_be_held);
         let overtakes = overtakes && way != Way::Recalled && expected.is_none();
         if let Some(expected) = expected {
             self.beside.begin(flow, expected);
