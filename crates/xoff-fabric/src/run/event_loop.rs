@@ -35,7 +35,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     pub(super) fn handle_live(&mut self, limit: Time, count: u64, at_once: bool) {
         let last = self.ctx.counters.events.saturating_add(count);
         if self.run_in_order(limit, last, at_once) {
-            C::end_window(&mut self.links, &mut self.ctx, limit);
+            C::end_window(&mut self.links, &mut self.ctx, limit, false);
             self.links.settle_ends(&mut self.ctx, limit);
         }
     }

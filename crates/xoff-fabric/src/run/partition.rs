@@ -57,6 +57,8 @@ pub(super) struct Partition<C, N: NicScheduler> {
     pub own_ports: Vec<PortId>,
     /// All events before this time have been handled; only if nodes have event queues of their own.
     pub handled_until: Time,
+    /// Each event is counted in its window.
+    pub in_time: bool,
     /// What ports would have sent in the time that was carried forward.
     pub carried_ports: CarriedPorts,
 }
@@ -72,6 +74,9 @@ pub(super) trait AnyPartition: Send {
     /// Handles the events before `limit`, or about `count` of them, and keeps what becomes of messages. If the caller is to hear of
     /// that `at_once`, it stops right after such an event. The partition must be the only one, with one order of all events.
     fn run_live(&mut self, limit: Time, count: u64, at_once: bool);
+    /// Counts each event in its window from now on. Otherwise some that change nothing are counted some windows later, and at the latest when
+    /// the partition is closed.
+    fn count_in_time(&mut self);
     /// What has become of messages since the last call.
     fn take_news(&mut self) -> Vec<(Time, Milestone)>;
     /// Whether something has become of a message since then.
@@ -277,6 +282,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             hosts: Hosts::new(net, &probes, owned),
             own_ports,
             handled_until: Time::ZERO,
+            in_time: false,
             carried_ports: CarriedPorts::default(),
             ctx: Ctx {
                 now: Time::ZERO,
@@ -317,12 +323,16 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     fn run_until(&mut self, limit: Time, count: u64) {
         self.handle_until(limit, count);
-        C::end_window(&mut self.links, &mut self.ctx, limit);
+        C::end_window(&mut self.links, &mut self.ctx, limit, !self.in_time);
         self.links.settle_ends(&mut self.ctx, limit);
     }
 
     fn run_live(&mut self, limit: Time, count: u64, at_once: bool) {
         self.handle_live(limit, count, at_once);
+    }
+
+    fn count_in_time(&mut self) {
+        self.in_time = true;
     }
 
     fn take_news(&mut self) -> Vec<(Time, Milestone)> {
@@ -417,6 +427,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn close(&mut self, end: Time) -> (Counters, Records) {
         let Partition { ctx, links, hosts, .. } = self;
+        C::end_late(links, ctx);
         ctx.now = ctx.now.max(ctx.on_network_clock(end));
         hosts.close(ctx, links);
         self.close_stops();
@@ -545,6 +556,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     }
 
     fn follow_messages(&mut self, allowance: Allowance) {
+        self.in_time = true;
         // Jumps give events new places in the order of scheduling.
         self.links.make_ends_events();
         // Samples look at messages under way, updates of credits are counted, and BFC and watchdogs keep states between messages.

@@ -155,6 +155,9 @@ impl Simulation {
         if let (Some(allowance), [only]) = (self.allowance, &mut self.partitions[..]) {
             only.follow_messages(allowance);
         }
+        if self.max_events < u64::MAX || self.critical_path.is_some() {
+            self.partitions.iter_mut().for_each(|partition| partition.count_in_time());
+        }
         let mut forward =
             self.allowance.map(|allowed| FastForward::new(allowed.tolerance, end, &*self.partitions[0]));
         let stop = loop {

@@ -258,3 +258,31 @@ fn credits_hold_up_who_only_shares_the_way() {
     assert!((rate(0) - 13.0).abs() < 0.4, "{}", rate(0));
     assert!((rate(1) - rate(0)).abs() < 0.4, "{} {}", rate(1), rate(0));
 }
+
+#[test]
+fn credits_on_their_way_back_count_in_their_time() {
+    // Nothing stalls, so that no credit's arrival is an event of its own. A limit of events ends the run at the beginning of the microsecond in which it
+    // is exceeded: a run up to there has no more events, and one of a microsecond more has.
+    let sim = |duration: u64| {
+        let flow_control =
+            FlowControl::Credit(LinkCredits { credits: Some(12_800), ..LinkCredits::default() });
+        let topology = chain(2, &[0, 1], Rate::from_gbps(GBPS), Time::from_us(2));
+        let none = scheme("none", json!({}), Time::ZERO);
+        let flows = vec![endless(0, 1, 0)];
+        let recording = Recording::default();
+        simulate(topology, settings(flow_control), none, flows, recording, Some(Time(duration)))
+    };
+    let events = |duration: u64| {
+        let mut sim = sim(duration);
+        assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
+        sim.counters().events
+    };
+    let us = 1_000_000;
+    for limit in [1_000, 2_000, 5_000] {
+        let mut limited = sim(1_000 * us);
+        limited.limit_events(limit);
+        assert_eq!(limited.run(&mut |_| true), Ok(Stop::Events));
+        let at = limited.now().0;
+        assert!(events(at - 1) <= limit && limit < events(at + us - 1), "{limit}: at {at} ps");
+    }
+}

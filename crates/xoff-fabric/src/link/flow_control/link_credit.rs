@@ -50,7 +50,14 @@ impl LinkCredit {
         if is_stopped && links.control.credits.missing(there) <= credits {
             return links.signal_peer(ctx, queue, credits as u32, at, symbol);
         }
-        returning.push(there, port.symbol_arrival(at, symbol), credits as u32);
+        let Some(arrival) = Arrival::new(port.symbol_arrival(at, symbol), credits) else {
+            return links.signal_peer(ctx, queue, credits as u32, at, symbol);
+        };
+        if returning.is_full(there) {
+            let credits = &mut links.control.credits;
+            returning.make_room(there, |arrival| take_in(credits, ctx, there, arrival));
+        }
+        returning.push(there, arrival);
         if is_stopped {
             Self::await_credits(links, ctx, there);
         }
@@ -98,7 +105,7 @@ impl LinkCredit {
         let limit = if key <= ctx.key { ctx.now + Time(1) } else { ctx.now };
         let Some(returning) = returning else { return Self::collect_flits(links, limit, queue) };
         while let Some(arrival) = returning.pop_before(queue, limit) {
-            take_in(credits, ctx, queue, &arrival);
+            take_in(credits, ctx, queue, arrival);
         }
     }
 
@@ -115,10 +122,10 @@ impl LinkCredit {
 
 /// Credits have arrived at an egress queue.
 #[inline]
-fn take_in(credits: &mut Credits, ctx: &mut Ctx, queue: QueueId, arrival: &Arrival) {
-    credits.sending[queue.index()].restore(arrival.credits.into());
-    if !arrival.is_event {
-        ctx.counters.count(arrival.at, key(kind::LINK_CONTROL_APPLY, queue.0));
+fn take_in(credits: &mut Credits, ctx: &mut Ctx, queue: QueueId, arrival: Arrival) {
+    credits.sending[queue.index()].restore(arrival.credits());
+    if !arrival.is_event() {
+        ctx.counters.count(arrival.at(), key(kind::LINK_CONTROL_APPLY, queue.0));
     }
 }
 
@@ -177,15 +184,20 @@ impl LinkControl for LinkCredit {
         links.control.returning.as_ref().map_or(Time::NEVER, Returning::earliest)
     }
 
-    fn end_window(links: &mut Links<Self>, ctx: &mut Ctx, limit: Time) {
+    fn end_window(links: &mut Links<Self>, ctx: &mut Ctx, limit: Time, late: bool) {
         let LinkCredit { credits, returning, flits, .. } = &mut links.control;
-        let Some(returning) = returning else {
-            return flits.iter_mut().for_each(|flits| flits.collect_all(limit - Time(1), credits));
-        };
-        returning.drain_before(limit, |queue, arrival| {
-            take_in(credits, ctx, queue, &arrival);
-            ctx.now = ctx.now.max(arrival.at);
-        });
+        match returning {
+            Some(returning) => returning.end_window(limit, late, |queue, arrival| {
+                take_in(credits, ctx, queue, arrival);
+                ctx.now = ctx.now.max(arrival.at());
+            }),
+            None => flits.iter_mut().for_each(|flits| flits.collect_all(limit - Time(1), credits)),
+        }
+    }
+
+    fn end_late(links: &mut Links<Self>, ctx: &mut Ctx) {
+        let LinkCredit { credits, returning: Some(returning), .. } = &mut links.control else { return };
+        returning.take_passed(|queue, arrival| take_in(credits, ctx, queue, arrival));
     }
 
     #[inline(always)]

@@ -124,8 +124,12 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
         Time::NEVER
     }
 
-    /// A window with all events before `limit` ends: handles those events that flow control keeps outside [`Ctx::events`].
-    fn end_window(_links: &mut Links<Self>, _ctx: &mut Ctx, _limit: Time) {}
+    /// A window with all events before `limit` ends: handles those events that flow control keeps outside [`Ctx::events`], or leaves those of
+    /// which nobody will have noticed anything to a later window, if they may be handled `late`.
+    fn end_window(_links: &mut Links<Self>, _ctx: &mut Ctx, _limit: Time, _late: bool) {}
+
+    /// The last window was over: handles all events that were left to a later one.
+    fn end_late(_links: &mut Links<Self>, _ctx: &mut Ctx) {}
 
     /// Whether a packet of `size` bytes that has arrived by an ingress `queue` may go on by the `egress` queue at once, with
     /// `leaving` bytes; if so, it is counted in, and [`LinkControl::on_left`] counts it out. Called only if

@@ -1,8 +1,8 @@
 //! Credits on their way back to the sending end of a link.
 //!
 //! Nothing happens when credits arrive at an egress queue that does not wait for them. Such arrivals are no events: they
-//! are kept here, in order of time, until the queue lacks credits or the window ends. Only the arrival that lets a stopped
-//! queue go on is an event. A run counts every arrival as an event, so that counts do not depend on which of them were.
+//! are kept here, in order of time, until the queue lacks credits, or has no room for more arrivals, or some windows later. Only the arrival
+//! that lets a stopped queue go on is an event. A run counts every arrival as an event, so that counts do not depend on which of them were.
 
 use std::collections::VecDeque;
 
@@ -10,60 +10,98 @@ use xoff_engine::Time;
 
 use crate::ids::QueueId;
 
-/// Queues in a block, one bit of a word each.
-const BLOCK: usize = 64;
+/// Arrivals for which a queue has room from its first one on: about as many packets of 1 KB as a link of 100 Gbps carries in a window
+/// and a delay of 1.5 us.
+const ROOM: usize = 32;
 
-/// Credits that arrive at an egress queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Arrival {
+/// Windows after which arrivals that are over are taken in late.
+const LATE: u32 = 64;
+
+/// Credits that arrive at an egress queue, in one word: the time, 16 bits of credits, and whether the arrival is an event of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Arrival(u64);
+
+impl Arrival {
+    /// Credits that arrive at a time; `None` if these do not fit into a word. Those of a packet always do, in the first 140 s of a run.
+    #[inline]
+    pub fn new(at: Time, credits: u64) -> Option<Arrival> {
+        (at.0 >> 47 == 0 && credits >> 16 == 0).then_some(Arrival(at.0 << 17 | credits << 1))
+    }
+
     /// When the credits arrive.
-    pub at: Time,
-    pub credits: u32,
-    /// This arrival is an event of its own.
-    pub is_event: bool,
-}
+    #[inline]
+    pub fn at(self) -> Time {
+        Time(self.0 >> 17)
+    }
 
-/// What is on its way to the queues of a block.
-#[derive(Clone, Copy)]
-struct Block {
-    /// No credits arrive before this time.
-    earliest: Time,
-    /// One bit for each queue to which credits are on their way; further bits may be set.
-    queues: u64,
-}
+    /// How many credits arrive.
+    #[inline]
+    pub fn credits(self) -> u64 {
+        self.0 >> 1 & 0xFFFF
+    }
 
-impl Block {
-    const EMPTY: Block = Block { earliest: Time::NEVER, queues: 0 };
+    /// Whether the arrival is an event of its own.
+    #[inline]
+    pub fn is_event(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// Makes the arrival an event of its own; returns whether it was none.
+    fn becomes_event(&mut self) -> bool {
+        !std::mem::replace(self, Arrival(self.0 | 1)).is_event()
+    }
 }
 
 /// Credits on their way, by egress queue.
 pub(crate) struct Returning {
     /// By egress queue, in order of time.
     arrivals: Vec<VecDeque<Arrival>>,
-    blocks: Vec<Block>,
+    /// The queues that have had arrivals.
+    used: Vec<QueueId>,
+    /// No credits arrive before this time.
+    earliest: Time,
+    /// All events before this time have been handled.
+    passed: Time,
+    /// Windows since arrivals that are over were taken in.
+    windows: u32,
 }
 
 impl Returning {
     /// The state of `queues` queues without credits on their way.
     pub fn new(queues: usize) -> Returning {
-        Returning {
-            arrivals: (0..queues).map(|_| VecDeque::new()).collect(),
-            blocks: vec![Block::EMPTY; queues.div_ceil(BLOCK)],
+        let arrivals = (0..queues).map(|_| VecDeque::new()).collect();
+        Returning { arrivals, used: Vec::new(), earliest: Time::NEVER, passed: Time::ZERO, windows: 0 }
+    }
+
+    /// Whether a queue has no room for a further arrival: see [`Returning::make_room`].
+    #[inline]
+    pub fn is_full(&self, queue: QueueId) -> bool {
+        let arrivals = &self.arrivals[queue.index()];
+        arrivals.len() == arrivals.capacity()
+    }
+
+    /// Makes room for a further arrival at a queue that is full: hands over credits that have arrived in windows that are over.
+    #[cold]
+    #[inline(never)]
+    pub fn make_room(&mut self, queue: QueueId, mut take: impl FnMut(Arrival)) {
+        if self.arrivals[queue.index()].capacity() == 0 {
+            self.used.push(queue);
+            self.arrivals[queue.index()].reserve(ROOM);
+        }
+        while let Some(arrival) = self.pop_before(queue, self.passed) {
+            take(arrival);
         }
     }
 
-    /// Adds credits that will arrive at time `at`, which may be before the arrival of credits that were added earlier.
+    /// Adds credits, which may arrive before some that were added earlier.
     #[inline]
-    pub fn push(&mut self, queue: QueueId, at: Time, credits: u32) {
-        let arrival = Arrival { at, credits, is_event: false };
-        let block = &mut self.blocks[queue.index() / BLOCK];
-        block.earliest = at.min(block.earliest);
-        block.queues |= 1 << (queue.index() % BLOCK);
+    pub fn push(&mut self, queue: QueueId, arrival: Arrival) {
+        self.earliest = self.earliest.min(arrival.at());
         let arrivals = &mut self.arrivals[queue.index()];
         match arrivals.back() {
-            Some(last) if last.at > at => {
-                let place = arrivals.iter().rposition(|other| other.at <= at).map_or(0, |before| before + 1);
-                arrivals.insert(place, arrival);
+            Some(last) if last.at() > arrival.at() => {
+                let before = arrivals.iter().rposition(|other| other.at() <= arrival.at());
+                arrivals.insert(before.map_or(0, |before| before + 1), arrival);
             }
             _ => arrivals.push_back(arrival),
         }
@@ -73,7 +111,7 @@ impl Returning {
     #[inline]
     pub fn pop_before(&mut self, queue: QueueId, limit: Time) -> Option<Arrival> {
         let arrivals = &mut self.arrivals[queue.index()];
-        if arrivals.front()?.at < limit { arrivals.pop_front() } else { None }
+        if arrivals.front()?.at() < limit { arrivals.pop_front() } else { None }
     }
 
     /// Turns the arrival that gives a queue the `missing` credits into an event, and returns its time. `None` if that
@@ -81,50 +119,48 @@ impl Returning {
     pub fn event_for(&mut self, queue: QueueId, missing: u64) -> Option<Time> {
         let mut sum = 0;
         let enough = |arrival: &&mut Arrival| {
-            sum += u64::from(arrival.credits);
+            sum += arrival.credits();
             sum >= missing
         };
         let arrival = self.arrivals[queue.index()].iter_mut().find(enough)?;
-        let is_new = !std::mem::replace(&mut arrival.is_event, true);
-        is_new.then_some(arrival.at)
+        arrival.becomes_event().then_some(arrival.at())
     }
 
-    /// Hands over all credits that arrive before `limit`.
-    pub fn drain_before(&mut self, limit: Time, mut take: impl FnMut(QueueId, Arrival)) {
-        for (number, block) in self.blocks.iter_mut().enumerate() {
-            if block.earliest >= limit {
-                continue;
+    /// A window with all events before `limit` ends: hands over the credits that have arrived, or, if they may come `late`, those of many
+    /// windows at a time.
+    pub fn end_window(&mut self, limit: Time, late: bool, take: impl FnMut(QueueId, Arrival)) {
+        self.passed = limit;
+        self.windows += 1;
+        if self.earliest < limit && (!late || self.windows >= LATE) {
+            self.take_passed(take);
+        }
+    }
+
+    /// Hands over all credits that have arrived in windows that are over.
+    pub fn take_passed(&mut self, mut take: impl FnMut(QueueId, Arrival)) {
+        (self.windows, self.earliest) = (0, Time::NEVER);
+        for place in 0..self.used.len() {
+            let queue = self.used[place];
+            while let Some(arrival) = self.pop_before(queue, self.passed) {
+                take(queue, arrival);
             }
-            let mut queues = std::mem::replace(&mut block.queues, 0);
-            block.earliest = Time::NEVER;
-            while queues != 0 {
-                let bit = queues.trailing_zeros() as usize;
-                queues &= queues - 1;
-                let queue = number * BLOCK + bit;
-                let arrivals = &mut self.arrivals[queue];
-                while let Some(&arrival) = arrivals.front() {
-                    if arrival.at >= limit {
-                        block.queues |= 1 << bit;
-                        block.earliest = arrival.at.min(block.earliest);
-                        break;
-                    }
-                    arrivals.pop_front();
-                    take(QueueId(queue as u32), arrival);
-                }
-            }
+            let first = self.arrivals[queue.index()].front();
+            self.earliest = first.map_or(self.earliest, |first| self.earliest.min(first.at()));
         }
     }
 
     /// Shows what is on its way: the queue, when, and how many credits.
     pub fn visit(&self, mut visit: impl FnMut(QueueId, Time, u32)) {
         for (queue, arrivals) in self.arrivals.iter().enumerate() {
-            arrivals.iter().for_each(|arrival| visit(QueueId(queue as u32), arrival.at, arrival.credits));
+            let show =
+                |arrival: &Arrival| visit(QueueId(queue as u32), arrival.at(), arrival.credits() as u32);
+            arrivals.iter().for_each(show);
         }
     }
 
     /// A time that is not after the next arrival, between windows; [`Time::NEVER`] if nothing is on its way.
     pub fn earliest(&self) -> Time {
-        self.blocks.iter().map(|block| block.earliest).min().unwrap_or(Time::NEVER)
+        self.earliest
     }
 }
 
@@ -134,39 +170,87 @@ mod tests {
 
     const QUEUE: QueueId = QueueId(70);
 
+    fn add(returning: &mut Returning, at: u64, credits: u64) {
+        if returning.is_full(QUEUE) {
+            returning.make_room(QUEUE, |_| panic!("nothing has arrived"));
+        }
+        returning.push(QUEUE, Arrival::new(Time(at), credits).expect("it fits"));
+    }
+
+    /// Ends a window, and gives the times and credits that are handed over.
+    fn end_window(returning: &mut Returning, limit: u64, late: bool) -> Vec<(u64, u64)> {
+        let mut seen = Vec::new();
+        returning.end_window(Time(limit), late, |queue, arrival| {
+            assert_eq!(queue, QUEUE);
+            seen.push((arrival.at().0, arrival.credits()));
+        });
+        seen
+    }
+
+    #[test]
+    fn a_word_has_47_bits_of_time_and_16_of_credits() {
+        // 2^47 ps are 140.7 s. A packet of 65,535 B in flits of 1 B has 65,535 credits.
+        let most = Arrival::new(Time((1 << 47) - 1), 65_535).map(|last| (last.at().0, last.credits()));
+        assert_eq!(most, Some(((1 << 47) - 1, 65_535)));
+        assert_eq!((Arrival::new(Time(1 << 47), 1), Arrival::new(Time(1), 65_536)), (None, None));
+    }
+
     #[test]
     fn credits_arrive_in_order_of_time() {
         // The packet of the first credits leaves by a slow port: its credits arrive after those of the second.
         let mut returning = Returning::new(100);
         for (at, credits) in [(90, 1), (80, 2), (90, 4), (85, 8)] {
-            returning.push(QUEUE, Time(at), credits);
+            add(&mut returning, at, credits);
         }
         assert_eq!(returning.earliest(), Time(80));
-        let mut seen = Vec::new();
-        returning.drain_before(Time(90), |queue, arrival| seen.push((queue, arrival.at.0, arrival.credits)));
-        assert_eq!(seen, [(QUEUE, 80, 2), (QUEUE, 85, 8)]);
+        assert_eq!(end_window(&mut returning, 90, false), [(80, 2), (85, 8)]);
         assert_eq!(returning.earliest(), Time(90));
         assert_eq!(returning.pop_before(QUEUE, Time(90)), None);
-        let rest = [(); 3].map(|()| returning.pop_before(QUEUE, Time(91)).map(|arrival| arrival.credits));
+        let rest = [(); 3].map(|()| returning.pop_before(QUEUE, Time(91)).map(Arrival::credits));
         assert_eq!(rest, [Some(1), Some(4), None]);
+    }
+
+    #[test]
+    fn credits_that_may_come_late_are_handed_over_after_some_windows_or_for_lack_of_room() {
+        let mut returning = Returning::new(100);
+        add(&mut returning, 80, 2);
+        // They arrive in the first of 64 windows of 100 ps, and are handed over after the last one.
+        let windows: Vec<_> = (1..=64).map(|n| end_window(&mut returning, n * 100, true)).collect();
+        assert!(windows[..63].iter().all(Vec::is_empty));
+        assert_eq!(windows[63], [(80, 2)]);
+        assert_eq!(returning.earliest(), Time::NEVER);
+        // A queue is full with as many as there is room for. After a window those that have arrived in it make room for others.
+        let mut added = 0;
+        while !returning.is_full(QUEUE) {
+            add(&mut returning, 6_500 + added, 1);
+            added += 1;
+        }
+        assert!(added as usize >= ROOM);
+        assert!(end_window(&mut returning, 6_510, true).is_empty());
+        let mut seen = Vec::new();
+        returning.make_room(QUEUE, |arrival| seen.push(arrival.at().0));
+        assert_eq!(seen, (6_500..6_510).collect::<Vec<_>>());
+        // And at the end all that have arrived are handed over.
+        assert!(end_window(&mut returning, 6_520, true).is_empty());
+        let mut seen = Vec::new();
+        returning.take_passed(|_, arrival| seen.push(arrival.at().0));
+        assert_eq!(seen, (6_510..6_520).collect::<Vec<_>>());
     }
 
     #[test]
     fn the_arrival_that_is_awaited_becomes_one_event() {
         // 3 + 4 credits come: a queue that lacks 5 has them at 20, and one that lacks 8 not yet.
         let mut returning = Returning::new(100);
-        returning.push(QUEUE, Time(10), 3);
-        returning.push(QUEUE, Time(20), 4);
+        add(&mut returning, 10, 3);
+        add(&mut returning, 20, 4);
         assert_eq!(returning.event_for(QUEUE, 8), None);
         assert_eq!(returning.event_for(QUEUE, 5), Some(Time(20)));
         assert_eq!(returning.event_for(QUEUE, 5), None);
         // 2 more credits overtake these: now the queue has 5 at 15, and the event at 20 remains.
-        returning.push(QUEUE, Time(15), 2);
+        add(&mut returning, 15, 2);
         assert_eq!(returning.event_for(QUEUE, 5), Some(Time(15)));
-        let events: Vec<_> = std::iter::from_fn(|| returning.pop_before(QUEUE, Time(99))).collect();
-        assert_eq!(
-            events.iter().map(|e| (e.at.0, e.is_event)).collect::<Vec<_>>(),
-            [(10, false), (15, true), (20, true)]
-        );
+        let events = std::iter::from_fn(|| returning.pop_before(QUEUE, Time(99)));
+        let events: Vec<_> = events.map(|event| (event.at().0, event.is_event())).collect();
+        assert_eq!(events, [(10, false), (15, true), (20, true)]);
     }
 }
