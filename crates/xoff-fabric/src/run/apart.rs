@@ -222,7 +222,7 @@ pub(super) fn apart(
     for (number, partition) in partitions.iter_mut().enumerate() {
         let partition = &mut **partition;
         partition.follow_messages(allowance);
-        let (windows, forward) = (windows(number), FastForward::new(allowance.tolerance, end, partition));
+        let (windows, forward) = (windows(number), FastForward::new(allowance, end, partition));
         parts.push(Part { number, partition, windows, forward, end: None });
     }
     let awaits = |part: &&mut Part<'_>| !ends.with_flows || division.awaited(part.number) > 0;

@@ -8,7 +8,7 @@ use xoff_schemes::detector::AnyDetector;
 use super::apart::{Ends, Outcome, apart};
 use super::critical_path::CriticalPath;
 use super::cut::Cut;
-use super::fast_forward::{self, Allowance, FastForward, FastForwarded, Skips};
+use super::fast_forward::{self, Allowance, Approximate, FastForward, FastForwarded, Skips};
 use super::pace::Pace;
 use super::partition::{AnyPartition, deadlocked};
 use super::partitions;
@@ -158,8 +158,7 @@ impl Simulation {
         if self.max_events < u64::MAX || self.critical_path.is_some() {
             self.partitions.iter_mut().for_each(|partition| partition.count_in_time());
         }
-        let mut forward =
-            self.allowance.map(|allowed| FastForward::new(allowed.tolerance, end, &*self.partitions[0]));
+        let mut forward = self.allowance.map(|allowed| FastForward::new(allowed, end, &*self.partitions[0]));
         let stop = loop {
             let end = match (&mut self.partitions[..], &mut self.critical_path, &mut forward) {
                 ([only], _, Some(forward)) => {
@@ -264,7 +263,7 @@ impl Simulation {
     /// totals and samples, and without probes. Where messages are of several parts that cannot affect each other, each part is
     /// fast-forwarded by itself, on up to `threads` threads. Call this before the run.
     pub fn fast_forward(&mut self, tolerance: f64, threads: usize) {
-        self.allowance = Some(Allowance { tolerance, recalls: true });
+        self.allowance = Some(Allowance { tolerance, approximate: Approximate::Apart, recalls: true });
         self.threads = threads.max(1);
         let net = self.shared_network();
         let cut = Cut::by_messages(&net, &self.recording).filter(|_| self.partitions.len() == 1);
@@ -276,6 +275,11 @@ impl Simulation {
     /// Recalls no messages in a run that is fast-forwarded. Call this before the run.
     pub fn recall_no_messages(&mut self) {
         self.allowance = self.allowance.map(|allowance| Allowance { recalls: false, ..allowance });
+    }
+
+    /// Which jumps of a run that is fast-forwarded may be approximate. Call this before the run.
+    pub fn approximate(&mut self, approximate: Approximate) {
+        self.allowance = self.allowance.map(|allowance| Allowance { approximate, ..allowance });
     }
 
     fn divide(&mut self, net: &Arc<Network>, cut: Cut) {

@@ -277,11 +277,12 @@ fn run_up_to(
     let apart = threads.most();
     let threads = if fast_forward.is_some() { Threads::UpTo(1) } else { threads };
     let mut sim = simulation(threads, scenario, recording)?;
-    if let Some(FastForward { tolerance, recall }) = fast_forward {
+    if let Some(FastForward { tolerance, approximate, recall }) = fast_forward {
         if !probes.is_empty() {
             return Err(RunError::ProbesOfSkipped);
         }
         sim.fast_forward(tolerance, apart);
+        sim.approximate(approximate);
         if !recall {
             sim.recall_no_messages();
         }

@@ -6,14 +6,19 @@ Each function gives one table of a scenario, and leaves out what it was not give
 
 from __future__ import annotations
 
+from typing import Literal
+
 from xoff.settings.table import Table, table
 
 __all__ = ["fast_forward"]
+
+Approximate = Literal["never", "apart", "always"]
 
 
 def fast_forward(
     *,
     tolerance: float | None = None,
+    approximate: Approximate | None = None,
     recall: bool | None = None,
 ) -> Table:
     """Carries time forward over steady states of the run, in which every message sends at a constant rate.
@@ -23,6 +28,11 @@ def fast_forward(
     tolerance
         Relative error of completion times that is accepted: above 0, and at most 0.1. A smaller one gives fewer and
         shorter jumps. Off unless this key or `fast_forward = {}` is written.
+    approximate
+        Which steady states are carried forward that do not repeat exactly: with `never` none, with `apart` those of
+        messages that share no port with others, with `always` those of all messages. So a run skips more where
+        messages share ports, and is uncertain from the first such jump on: single messages may differ by far more
+        than the tolerance.
     recall
         Messages that take the same time again and again are recalled, and not simulated. Without that a run skips
         less; and under schemes that learn from ACKs, where recalled messages are uncertain, it may be certain of all
@@ -31,6 +41,7 @@ def fast_forward(
     return table(
         {
             "tolerance": tolerance,
+            "approximate": approximate,
             "recall": recall,
         }
     )

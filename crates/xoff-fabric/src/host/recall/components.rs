@@ -32,12 +32,21 @@ pub(super) struct Component {
     pub epoch: u32,
     /// Messages under way that are simulated and whose like is not ready.
     pub unready: usize,
+    /// Messages under way that began below the line rate, to which earlier notifications had brought their senders.
+    pub slowed: usize,
+    /// When the last one of these ended.
+    pub slowed_until: Time,
 }
 
 impl Component {
     /// Its messages met after some were recalled, so that they may go on in another way than those of the plain run.
     pub fn is_uncertain(&self) -> bool {
         self.met.is_some() && self.has_recalled
+    }
+
+    /// Whether some message sent below the line rate after a time, so that nobody knows how many ACKs it got.
+    pub fn is_slowed_after(&self, time: Time) -> bool {
+        self.slowed > 0 || self.slowed_until > time
     }
 
     fn with(self, other: Component) -> Component {
@@ -51,6 +60,8 @@ impl Component {
             from: if recalls { self.from.max(other.from) } else { 0 },
             epoch: self.epoch.max(other.epoch),
             unready: self.unready + other.unready,
+            slowed: self.slowed + other.slowed,
+            slowed_until: self.slowed_until.max(other.slowed_until),
         }
     }
 }

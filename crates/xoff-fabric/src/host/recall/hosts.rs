@@ -74,6 +74,7 @@ impl<N: NicScheduler> Hosts<N> {
         let (net, now) = (ctx.net.clone(), ctx.simulated());
         let around = Surroundings {
             troubles: troubles(ctx, flow),
+            is_settled: self.is_settled(ctx, net.connections.of(flow)),
             events: ctx.counters.events,
             worth: (links.ports.len() + self.senders.len()) as u64,
             look: |over: Vec<Over>, from: Option<usize>, is_worth: bool| {

@@ -28,7 +28,7 @@ mod memory;
 mod stops;
 mod traffic;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use xoff_engine::Time;
 
@@ -68,6 +68,8 @@ struct UnderWay {
 /// What a message that starts needs to know of the network.
 struct Surroundings<L> {
     troubles: Troubles,
+    /// Nothing of earlier notifications is left at the message's sender.
+    is_settled: bool,
     /// Looks at the network while no message is under way, if that is worth it; see [`Episodes::begin`].
     look: L,
     /// Events so far, and how many of them are worth a look.
@@ -159,6 +161,8 @@ pub(crate) struct Recall {
     started: Vec<u32>,
     /// By message under way that is recalled.
     now: HashMap<FlowId, Recalled>,
+    /// Messages under way that began below the line rate.
+    slowed: HashSet<FlowId>,
     /// What recalled messages sent: by their connection, and since when its route was the same as when they started.
     sent: HashMap<(ConnectionId, Time), Sent>,
     tally: Tally,
@@ -186,6 +190,7 @@ impl Recall {
             sizes: sizes(net, connections),
             started: vec![0; connections],
             now: HashMap::new(),
+            slowed: HashSet::new(),
             sent: HashMap::new(),
             tally: Tally::default(),
             unchanged_since: Time::ZERO,
@@ -297,7 +302,7 @@ impl Recall {
         now: Time,
         around: Surroundings<L>,
     ) -> Option<Taken> {
-        let (like, troubles) = (Self::like(net, flow), around.troubles);
+        let (like, troubles, is_settled) = (Self::like(net, flow), around.troubles, around.is_settled);
         self.keep_up(net, now);
         // A message of a node that is behind starts as the network changes.
         let from = now.max(self.unchanged_since);
@@ -329,6 +334,9 @@ impl Recall {
         self.note_meetings();
         let component = self.components.get_mut(like.0);
         component.unready += usize::from(way == Way::Unready);
+        if !is_settled && self.slowed.insert(flow) {
+            component.slowed += 1;
+        }
         component.has_recalled |= recalled.as_ref().is_some_and(|recalled| recalled.spread.is_some());
         component.is_doubtful |= overtakes;
         // What a scheme with a state of its own makes of messages that do not come may be more than the tolerance.
@@ -424,7 +432,12 @@ impl Recall {
         let connection = net.connections.of(flow);
         let component = self.components.get_mut(connection);
         component.unready -= usize::from(seen.way == Way::Unready);
+        if self.slowed.remove(&flow) {
+            component.slowed -= 1;
+            component.slowed_until = now;
+        }
         let epoch = component.epoch;
+        let may_learn = !self.is_known || !component.is_slowed_after(seen.start);
         let all = seen.acks;
         let life = now.saturating_sub(seen.start);
         let shares = |time: Time| time.0 as f64 / life.0.max(1) as f64;
@@ -470,6 +483,8 @@ impl Recall {
         let Seen { waits, slack, .. } = seen;
         let sent = since(now);
         let taken = delivered.map(|at| Taken { delivered: since(at), sent, acks: all, waits, slack });
+        // What ACKs others got that sent below the line rate nobody knows, and so not why this one took another time.
+        let taken = taken.filter(|_| may_learn);
         if let Some(taken) = taken.filter(|_| self.components.get(connection).recalls) {
             // The next ones are recalled by those before it, which agreed.
             self.memory.witness(Self::like(net, flow), taken);

@@ -222,10 +222,9 @@ impl Account {
         self.has_met
     }
 
-    /// Two messages met at a port at time `at`.
+    /// Two messages met at a port, for the first time at time `at`.
     pub fn met(&mut self, at: Time) {
-        self.has_met = true;
-        if self.outcome.approximate > 0 {
+        if !std::mem::replace(&mut self.has_met, true) && self.outcome.approximate > 0 {
             self.doubt(at);
         }
     }

@@ -17,8 +17,10 @@
 //! A jump is exact if the state repeats exactly: then the run goes on as it would have without the jump. Reaction points that learn from ACKs
 //! hear again in such a jump what they would have heard ([`crate::host::replay`]). Approximate jumps,
 //! over rates that swing about a mean or of schemes with a state of their own, come only if no two hosts' messages lead by one port
-//! between switches, no credits come at times of their own that such schemes would feel, and as long as no two messages have sent by one port of a host at a time: how messages share a port may hang on single packets, and would go
-//! on in another way. If messages share a port after an approximate jump, the account says since when.
+//! between switches, no credits come at times of their own that such schemes would feel, and as long as no two messages have sent by one port of a
+//! host at a time: how messages share a port may hang on single packets, and would go on in another way. If messages share a port after an
+//! approximate jump, the account says since when. If they are allowed where messages share ports too ([`Approximate::Always`]), the run is uncertain
+//! from the first such jump on.
 //!
 //! A jump ends before the first thing that changes the state: a message begins, ends or stops, a step, a sample, something breaks or is
 //! whole again, routing learns of it, the end of the run. The packets then run again as usual, through the whole transient.
@@ -35,6 +37,8 @@ mod state;
 mod steady;
 mod trial;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
 
 use account::Account;
@@ -64,11 +68,27 @@ const MOST_HEARD: u64 = 48;
 /// A jump is at least as long as so many looks at the network: a shorter one gains nothing.
 const MIN_LOOKS: u64 = 2;
 
+/// Over which steady states there are jumps that are not exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Approximate {
+    /// Over none.
+    Never,
+    /// Over those of messages that never share a port with messages of others.
+    #[default]
+    Apart,
+    /// Over those of messages that share ports too: how they share a port may hang on single packets, so that the run is uncertain from the first
+    /// such jump on, and single messages may differ by far more than the tolerance.
+    Always,
+}
+
 /// What may be skipped of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     /// Relative error of completion times.
     pub tolerance: f64,
+    /// Which jumps may be approximate.
+    pub approximate: Approximate,
     /// Messages may be recalled.
     pub recalls: bool,
 }
@@ -76,10 +96,11 @@ pub(super) struct Allowance {
 /// Fast-forwards a run on one partition.
 pub(super) struct FastForward {
     tolerance: f64,
+    approximate: Approximate,
     /// The end of the run in simulated time.
     end: Time,
-    /// Approximate jumps may come, as long as no two messages have met.
-    may_approximate: bool,
+    /// Messages of different hosts cannot meet.
+    is_apart: bool,
     history: History,
     cycles: Cycles,
     account: Account,
@@ -95,13 +116,15 @@ pub(super) struct FastForward {
 }
 
 impl FastForward {
-    /// Fast-forwards the run of a partition until `end`, with errors of completion times up to `tolerance`.
-    pub fn new(tolerance: f64, end: Time, partition: &dyn AnyPartition) -> FastForward {
+    /// Fast-forwards the run of a partition until `end`, as far as it is allowed.
+    pub fn new(allowance: Allowance, end: Time, partition: &dyn AnyPartition) -> FastForward {
         let net = partition.network();
+        let Allowance { tolerance, approximate, .. } = allowance;
         FastForward {
             tolerance,
+            approximate,
             end,
-            may_approximate: steady::may_approximate(net, partition.share()),
+            is_apart: !steady::may_meet(net, partition.share()),
             history: History::new(net.env.base_rtt),
             cycles: Cycles::default(),
             account: Account::new(tolerance),
@@ -195,8 +218,14 @@ impl FastForward {
             return Err(Held::Broken);
         }
         let min = self.history.spacing() * MIN_LOOKS;
-        let approximates = self.may_approximate && !self.account.has_met();
-        let steady = Steady::of(&self.history, (partition.network(), reached), self.tolerance, approximates);
+        let is_apart = self.is_apart && !self.account.has_met();
+        let may_share = self.approximate == Approximate::Always;
+        let approximates = match self.approximate {
+            Approximate::Never => false,
+            Approximate::Apart => is_apart && steady::feels_no_updates(net),
+            Approximate::Always => steady::feels_no_updates(net),
+        };
+        let steady = Steady::of(&self.history, (net, reached), self.tolerance, (approximates, may_share));
         // Chance may hit the next packet, or none of all that a jump skips.
         let by_chance = self.history.is_by_chance();
         let mut steady = steady.map_err(|held| if by_chance { Held::Chance } else { held })?;
@@ -276,7 +305,7 @@ impl FastForward {
         self.history.drifted(&steady.trends, time);
         self.history.jumped(partition, packets.iter().copied());
         // What a scheme with a state of its own makes of a jump may be more than the tolerance, unless it has heard what comes in the jump.
-        if !is_vouched {
+        if !is_vouched || !(steady.is_exact || is_apart) {
             self.account.doubt(reached);
         }
         self.account.jumped(Span { start: reached, length: time, error }, steady.is_exact);

@@ -15,7 +15,7 @@
 //! has at most [`MAX_SWINGS`] observations, and ends before a queue has changed by a few packets.
 //!
 //! Connections that compete for a link must repeat exactly: how they share it may hang on single packets, and after an
-//! approximate jump it would go on in another way, by more than any tolerance.
+//! approximate jump it would go on in another way, by more than any tolerance; unless the run may be uncertain of that ([`super::Approximate`]).
 
 use xoff_engine::Time;
 use xoff_schemes::{AnyScheme, IntPath};
@@ -51,25 +51,26 @@ pub(super) struct Steady {
     pub difference: f64,
     /// Nothing differs at all.
     pub is_exact: bool,
-    /// Connections compete for a link.
+    /// Connections compete for a link, and are to share it after a jump as before.
     competes: bool,
 }
 
 impl Steady {
     /// The steady state at the end of a history; by the longest observation in which all repeats exactly or, if there is none
-    /// and `approximates`, in which all is steady. The simulated time is `reached`.
+    /// and `approximates`, in which all is steady. Connections that compete for a link are not steady unless they repeat exactly, or they `may_share`
+    /// it in another way after a jump. The simulated time is `reached`.
     pub fn of(
         history: &History,
         (net, reached): (&Network, Time),
         tolerance: f64,
-        approximates: bool,
+        (approximates, may_share): (bool, bool),
     ) -> Result<Steady, Held> {
         let looks = &history.looks[..];
         let (mut held, mut approximate): (_, Option<Steady>) = (None, None);
         let mut length = looks.len() / 2 * 2;
         while length >= MIN_LOOKS {
             let latest = &looks[looks.len() - length..];
-            match Self::observe(history, latest, (net, reached), tolerance) {
+            match Self::observe(history, latest, (net, reached), tolerance, may_share) {
                 Ok(steady) if steady.is_exact => return Ok(steady),
                 Ok(steady) => {
                     let is_better = |best: &Steady| steady.difference < best.difference;
@@ -93,6 +94,7 @@ impl Steady {
         looks: &[Look],
         (net, reached): (&Network, Time),
         tolerance: f64,
+        may_share: bool,
     ) -> Result<Steady, Held> {
         let (first, last) = (&looks[0], &looks[looks.len() - 1]);
         let (observed, payload) = (last.at - first.at, net.wire.payload);
@@ -126,14 +128,16 @@ impl Steady {
             steady.paces.push(course.pace);
             steady.trends.push(course.trend);
         }
-        let competing = competing(&steady.paces, net, reached);
-        if inexact.iter().any(|&i| competing[i]) {
-            return Err(Held::Competing);
+        if !may_share {
+            let competing = competing(&steady.paces, net, reached);
+            if inexact.iter().any(|&i| competing[i]) {
+                return Err(Held::Competing);
+            }
+            if (0..competing.len()).any(|i| competing[i] && last.pulses[i].has_timer) {
+                return Err(Held::Competing);
+            }
+            steady.competes = competing.contains(&true);
         }
-        if (0..competing.len()).any(|i| competing[i] && last.pulses[i].has_timer) {
-            return Err(Held::Competing);
-        }
-        steady.competes = competing.contains(&true);
         steady.is_exact = inexact.is_empty() && tells && !hides_order(net);
         Ok(steady)
     }
@@ -217,14 +221,14 @@ pub(super) fn draws_by_packet(net: &Network) -> bool {
     net.paths.next_hops.is_some() || net.settings.quirks.marking_stream.is_some()
 }
 
-/// Whether approximate jumps may come, as long as no two messages have met. Credits that come from time to time shift against the
-/// packets in a jump; what a scheme with a state of its own learns from that may be more than any tolerance.
-pub(super) fn may_approximate(net: &Network, share: Option<&Share>) -> bool {
-    !may_meet(net, share) && (net.has_known_state() || net.settings.flow_control.update_period().is_none())
+/// Whether approximate jumps may come where credits come from time to time: these shift against the packets in a jump, and what a scheme with a
+/// state of its own learns from that may be more than any tolerance.
+pub(super) fn feels_no_updates(net: &Network) -> bool {
+    net.has_known_state() || net.settings.flow_control.update_period().is_none()
 }
 
 /// Whether connections of two hosts lead by one port between switches, at any time; of those in `share`, if there is one.
-fn may_meet(net: &Network, share: Option<&Share>) -> bool {
+pub(super) fn may_meet(net: &Network, share: Option<&Share>) -> bool {
     let connections = net.connections.count(net.flows.len());
     if net.paths.next_hops.is_some() {
         return connections > 1;
