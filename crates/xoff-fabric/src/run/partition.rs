@@ -12,7 +12,7 @@ use xoff_schemes::{IntFormat, IntPath};
 use super::cut::{Cut, needs_one_partition};
 use super::fast_forward::{Allowance, CarriedPorts, Counts, Jump, Signature, is_unknown};
 use super::simulation::Progress;
-use super::windows::{Totals, Windows};
+use super::windows::{GRID, Totals, Windows};
 use crate::ctx::Ctx;
 use crate::event::{ARRIVAL_KEYS, key, kind};
 use crate::host::Hosts;
@@ -74,8 +74,7 @@ pub(super) trait AnyPartition: Send {
     /// Handles the events before `limit`, or about `count` of them, and keeps what becomes of messages. If the caller is to hear of
     /// that `at_once`, it stops right after such an event. The partition must be the only one, with one order of all events.
     fn run_live(&mut self, limit: Time, count: u64, at_once: bool);
-    /// Counts each event in its window from now on. Otherwise some that change nothing are counted some windows later, and at the latest when
-    /// the partition is closed.
+    /// Counts each event in its window from now on, and all that are over. Otherwise some that change nothing are counted some windows later.
     fn count_in_time(&mut self);
     /// What has become of messages since the last call.
     fn take_news(&mut self) -> Vec<(Time, Milestone)>;
@@ -323,7 +322,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     fn run_until(&mut self, limit: Time, count: u64) {
         self.handle_until(limit, count);
-        C::end_window(&mut self.links, &mut self.ctx, limit, !self.in_time);
+        // Events that were left to a later window would make windows of a time in which nothing else happens.
+        let is_busy = self.ctx.events.earliest() < limit.saturating_add(GRID);
+        C::end_window(&mut self.links, &mut self.ctx, limit, is_busy && !self.in_time);
         self.links.settle_ends(&mut self.ctx, limit);
     }
 
@@ -333,6 +334,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn count_in_time(&mut self) {
         self.in_time = true;
+        C::end_late(&mut self.links, &mut self.ctx);
     }
 
     fn take_news(&mut self) -> Vec<(Time, Milestone)> {
@@ -427,7 +429,6 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn close(&mut self, end: Time) -> (Counters, Records) {
         let Partition { ctx, links, hosts, .. } = self;
-        C::end_late(links, ctx);
         ctx.now = ctx.now.max(ctx.on_network_clock(end));
         hosts.close(ctx, links);
         self.close_stops();

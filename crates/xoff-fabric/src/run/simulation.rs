@@ -186,6 +186,7 @@ impl Simulation {
                 },
             };
         };
+        self.partitions.iter_mut().for_each(|partition| partition.count_in_time());
         let last = self.partitions.iter().map(|partition| partition.now()).max().unwrap_or(Time::ZERO);
         self.now = match stop {
             Stop::Duration => self.duration.unwrap_or(last),

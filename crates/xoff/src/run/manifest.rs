@@ -145,8 +145,9 @@ fn doubts(all: &FastForwarded) -> Vec<String> {
         format!(
             "from {:.3} us on completion times of single messages, marked `uncertain` in the table flows, may differ from those without `fast_forward` by more than the \
              tolerance: after an approximate jump or a recalled message, messages met at a port, or something broke, and what comes of it may \
-             hang on single packets; or a scheme with a state of its own lived through a jump; or an estimated error exceeds \
-             the tolerance; a smaller `tolerance` in [run.fast_forward] gives fewer such jumps and messages",
+             hang on single packets; or a scheme with a state of its own, or messages that share ports, lived through a jump; or an estimated \
+             error exceeds the tolerance; in [run.fast_forward] a smaller `tolerance` gives fewer such jumps and messages, and `approximate` and `recall` \
+             say which there may be",
             from.secs() * 1e6
         )
     });

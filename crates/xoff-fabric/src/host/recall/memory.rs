@@ -203,6 +203,13 @@ impl Memory {
         }
     }
 
+    /// A message took a time of which the next ones are not to learn, since nobody knows why it did. If others were recalled before and took another time,
+    /// their error is returned.
+    pub fn compare(&self, like: Like, taken: &Taken) -> Option<Doubt> {
+        let known = self.known.get(&like).filter(|known| known.recalled > 0)?;
+        Some(Doubt { error: known.last.differs(taken), since: known.since, is_of_recalled: true })
+    }
+
     /// Learns what a simulated message took in an `epoch`; `None` if it met others or was not left alone, so that the next one may take
     /// another time. If others were recalled before and took another time, their error is returned.
     pub fn learn(&mut self, like: Like, taken: Option<Taken>, epoch: u32) -> Option<Doubt> {

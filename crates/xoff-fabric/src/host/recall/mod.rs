@@ -434,7 +434,7 @@ impl Recall {
         component.unready -= usize::from(seen.way == Way::Unready);
         if self.slowed.remove(&flow) {
             component.slowed -= 1;
-            component.slowed_until = now;
+            component.slowed_until = component.slowed_until.max(now);
         }
         let epoch = component.epoch;
         let may_learn = !self.is_known || !component.is_slowed_after(seen.start);
@@ -483,14 +483,18 @@ impl Recall {
         let Seen { waits, slack, .. } = seen;
         let sent = since(now);
         let taken = delivered.map(|at| Taken { delivered: since(at), sent, acks: all, waits, slack });
-        // What ACKs others got that sent below the line rate nobody knows, and so not why this one took another time.
-        let taken = taken.filter(|_| may_learn);
         if let Some(taken) = taken.filter(|_| self.components.get(connection).recalls) {
             // The next ones are recalled by those before it, which agreed.
             self.memory.witness(Self::like(net, flow), taken);
             return None;
         }
-        if let Some(doubt) = self.memory.learn(Self::like(net, flow), taken, epoch) {
+        let like = Self::like(net, flow);
+        let doubt = match &taken {
+            // Nobody knows how many ACKs the others got that sent below the line rate, and so not why this one took another time.
+            Some(taken) if !may_learn => self.memory.compare(like, taken),
+            _ => self.memory.learn(like, taken, epoch),
+        };
+        if let Some(doubt) = doubt {
             match doubt.is_of_recalled {
                 true => self.doubt(connection, doubt.error, doubt.since),
                 false => self.tally.error = self.tally.error.max(doubt.error),

@@ -197,7 +197,10 @@ impl LinkControl for LinkCredit {
 
     fn end_late(links: &mut Links<Self>, ctx: &mut Ctx) {
         let LinkCredit { credits, returning: Some(returning), .. } = &mut links.control else { return };
-        returning.take_passed(|queue, arrival| take_in(credits, ctx, queue, arrival));
+        returning.take_passed(|queue, arrival| {
+            take_in(credits, ctx, queue, arrival);
+            ctx.now = ctx.now.max(arrival.at());
+        });
     }
 
     #[inline(always)]

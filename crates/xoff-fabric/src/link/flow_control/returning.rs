@@ -56,7 +56,7 @@ impl Arrival {
 pub(crate) struct Returning {
     /// By egress queue, in order of time.
     arrivals: Vec<VecDeque<Arrival>>,
-    /// The queues that have had arrivals.
+    /// The queues that have arrivals, some of them more than once, and others.
     used: Vec<QueueId>,
     /// No credits arrive before this time.
     earliest: Time,
@@ -85,7 +85,6 @@ impl Returning {
     #[inline(never)]
     pub fn make_room(&mut self, queue: QueueId, mut take: impl FnMut(Arrival)) {
         if self.arrivals[queue.index()].capacity() == 0 {
-            self.used.push(queue);
             self.arrivals[queue.index()].reserve(ROOM);
         }
         while let Some(arrival) = self.pop_before(queue, self.passed) {
@@ -103,7 +102,12 @@ impl Returning {
                 let before = arrivals.iter().rposition(|other| other.at() <= arrival.at());
                 arrivals.insert(before.map_or(0, |before| before + 1), arrival);
             }
-            _ => arrivals.push_back(arrival),
+            last => {
+                if last.is_none() {
+                    self.used.push(queue);
+                }
+                arrivals.push_back(arrival);
+            }
         }
     }
 
@@ -139,14 +143,18 @@ impl Returning {
     /// Hands over all credits that have arrived in windows that are over.
     pub fn take_passed(&mut self, mut take: impl FnMut(QueueId, Arrival)) {
         (self.windows, self.earliest) = (0, Time::NEVER);
-        for place in 0..self.used.len() {
-            let queue = self.used[place];
+        let mut used = std::mem::take(&mut self.used);
+        used.retain(|&queue| {
             while let Some(arrival) = self.pop_before(queue, self.passed) {
                 take(queue, arrival);
             }
             let first = self.arrivals[queue.index()].front();
             self.earliest = first.map_or(self.earliest, |first| self.earliest.min(first.at()));
-        }
+            first.is_some()
+        });
+        used.sort_unstable();
+        used.dedup();
+        self.used = used;
     }
 
     /// Shows what is on its way: the queue, when, and how many credits.

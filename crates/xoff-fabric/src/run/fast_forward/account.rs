@@ -142,7 +142,7 @@ pub struct FastForwarded {
     /// Time in which nothing but such messages was under way.
     pub recalled_time: Time,
     /// From then on, times of single messages may differ from those of the plain run by more than the tolerance: a scheme with a
-    /// state of its own lived through a jump; or after an approximate jump or recalled messages, data of messages met at a port, or an estimated error exceeds the tolerance.
+    /// state of its own, or messages that share ports, lived through a jump; or after an approximate jump or recalled messages, data of messages met at a port, or an estimated error exceeds the tolerance.
     pub uncertain_from: Option<Time>,
     /// By part that others cannot affect, and that has jumps of its own: what was skipped of it. All other times are sums over all parts.
     pub parts: Vec<Skips>,
@@ -201,6 +201,8 @@ pub(super) struct Account {
     /// The end of the last look or jump, in simulated time.
     until: Time,
     has_met: bool,
+    /// The start of the first approximate jump, in simulated time.
+    approximate_from: Option<Time>,
 }
 
 impl Account {
@@ -208,7 +210,14 @@ impl Account {
     pub fn new(tolerance: f64) -> Account {
         let outcome = FastForwarded { tolerance, ..FastForwarded::default() };
         let skips = Skips::default();
-        Account { outcome, skips, held: [Time::ZERO; Held::ALL.len()], until: Time::ZERO, has_met: false }
+        Account {
+            outcome,
+            skips,
+            held: [Time::ZERO; Held::ALL.len()],
+            until: Time::ZERO,
+            has_met: false,
+            approximate_from: None,
+        }
     }
 
     /// Nothing was skipped up to `now`.
@@ -222,10 +231,11 @@ impl Account {
         self.has_met
     }
 
-    /// Two messages met at a port, for the first time at time `at`.
+    /// Two messages met at a port at time `at`.
     pub fn met(&mut self, at: Time) {
-        if !std::mem::replace(&mut self.has_met, true) && self.outcome.approximate > 0 {
-            self.doubt(at);
+        self.has_met = true;
+        if let Some(from) = self.approximate_from {
+            self.doubt(at.max(from));
         }
     }
 
@@ -264,7 +274,10 @@ impl Account {
     /// A jump.
     pub fn jumped(&mut self, span: Span, is_exact: bool) {
         let all = &mut self.outcome;
-        all.approximate += u64::from(!is_exact);
+        if !is_exact {
+            all.approximate += 1;
+            self.approximate_from.get_or_insert(span.start);
+        }
         self.held[Held::Observing as usize] += span.start.saturating_sub(self.until);
         self.until = span.start + span.length;
         all.error = all.error.max(span.error);

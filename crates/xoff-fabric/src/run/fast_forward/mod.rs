@@ -19,8 +19,8 @@
 //! over rates that swing about a mean or of schemes with a state of their own, come only if no two hosts' messages lead by one port
 //! between switches, no credits come at times of their own that such schemes would feel, and as long as no two messages have sent by one port of a
 //! host at a time: how messages share a port may hang on single packets, and would go on in another way. If messages share a port after an
-//! approximate jump, the account says since when. If they are allowed where messages share ports too ([`Approximate::Always`]), the run is uncertain
-//! from the first such jump on.
+//! approximate jump, the account says since when. Where messages share ports they come only if the run asks for
+//! that ([`Approximate::Always`]), and make it uncertain from the first of them on.
 //!
 //! A jump ends before the first thing that changes the state: a message begins, ends or stops, a step, a sample, something breaks or is
 //! whole again, routing learns of it, the end of the run. The packets then run again as usual, through the whole transient.
@@ -74,10 +74,10 @@ const MIN_LOOKS: u64 = 2;
 pub enum Approximate {
     /// Over none.
     Never,
-    /// Over those of messages that never share a port with messages of others.
+    /// As long as no two messages of the part have met at a port, and messages of different hosts cannot meet between switches.
     #[default]
     Apart,
-    /// Over those of messages that share ports too: how they share a port may hang on single packets, so that the run is uncertain from the first
+    /// Also where messages share ports: how they share a port may hang on single packets, so that the run is uncertain from the first
     /// such jump on, and single messages may differ by far more than the tolerance.
     Always,
 }

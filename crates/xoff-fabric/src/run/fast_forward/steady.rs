@@ -128,17 +128,14 @@ impl Steady {
             steady.paces.push(course.pace);
             steady.trends.push(course.trend);
         }
-        if !may_share {
-            let competing = competing(&steady.paces, net, reached);
-            if inexact.iter().any(|&i| competing[i]) {
-                return Err(Held::Competing);
-            }
-            if (0..competing.len()).any(|i| competing[i] && last.pulses[i].has_timer) {
-                return Err(Held::Competing);
-            }
-            steady.competes = competing.contains(&true);
+        let competing = competing(&steady.paces, net, reached);
+        let is_inexact = |i: usize| inexact.contains(&i) || last.pulses[i].has_timer;
+        let hangs_on_packets = (0..competing.len()).any(|i| competing[i] && is_inexact(i));
+        if hangs_on_packets && !may_share {
+            return Err(Held::Competing);
         }
-        steady.is_exact = inexact.is_empty() && tells && !hides_order(net);
+        steady.competes = !may_share && competing.contains(&true);
+        steady.is_exact = inexact.is_empty() && !hangs_on_packets && tells && !hides_order(net);
         Ok(steady)
     }
 
@@ -221,8 +218,8 @@ pub(super) fn draws_by_packet(net: &Network) -> bool {
     net.paths.next_hops.is_some() || net.settings.quirks.marking_stream.is_some()
 }
 
-/// Whether approximate jumps may come where credits come from time to time: these shift against the packets in a jump, and what a scheme with a
-/// state of its own learns from that may be more than any tolerance.
+/// Whether a scheme does not feel that updates of credits, which come from time to time, shift against the packets in an approximate jump, or there are
+/// none. What a scheme with a state of its own learns from that may be more than any tolerance.
 pub(super) fn feels_no_updates(net: &Network) -> bool {
     net.has_known_state() || net.settings.flow_control.update_period().is_none()
 }
