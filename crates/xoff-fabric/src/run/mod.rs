@@ -8,6 +8,7 @@ mod assemble;
 pub mod buffer_sizing;
 mod critical_path;
 mod cut;
+mod deadlocked;
 mod division;
 mod event_loop;
 pub mod fast_forward;

@@ -10,6 +10,7 @@ use xoff_engine::{FutureEvents, MAX_FIFOS, Time};
 use xoff_schemes::{IntFormat, IntPath};
 
 use super::cut::{Cut, needs_one_partition};
+use super::deadlocked::deadlocked;
 use super::fast_forward::{Allowance, CarriedPorts, Counts, Jump, Signature, is_unknown};
 use super::simulation::Progress;
 use super::windows::{GRID, Totals, Windows};
@@ -31,7 +32,6 @@ use crate::link::llr::RetryCounts;
 use crate::link::port::Port;
 use crate::network::dependencies::Milestone;
 use crate::network::{BuildError, Network};
-use crate::observe::deadlock::deadlock;
 use crate::observe::{Counters, Failure, Probe, Probes, Recording, Records};
 use crate::packet::{Boundary, Loads, Packets, PartitionId, Share, Transit};
 use crate::settings::Order;
@@ -180,27 +180,6 @@ pub(super) trait AnyPartition: Send {
     fn jump(&mut self, jump: &Jump<'_>);
     /// The partition itself.
     fn as_any(&self) -> &dyn Any;
-}
-
-/// The egress ports that wait for each other for ever, in a network in `partitions`, of which `of` gives that of a port.
-pub(super) fn deadlocked<'a>(
-    net: &Network,
-    partitions: &[&'a dyn AnyPartition],
-    of: &dyn Fn(PortId) -> &'a dyn AnyPartition,
-) -> Vec<PortId> {
-    let priorities = usize::from(net.settings.switch.priorities);
-    let is_held = |queue: QueueId| {
-        let port = queue.port(priorities);
-        of(port).is_held(queue, of(port.peer()))
-    };
-    let queues = net.topology.ports() * priorities as u32;
-    let held: Vec<bool> = (0..queues).map(|queue| is_held(QueueId(queue))).collect();
-    if !held.contains(&true) {
-        return Vec::new();
-    }
-    let charged: Vec<_> = partitions.iter().flat_map(|partition| partition.charged()).collect();
-    let is_shared = net.settings.flow_control.shared_credits() > 0;
-    deadlock(held, &charged, priorities, is_shared)
 }
 
 /// Pending events of the `owned` nodes: by node if each link has a delay of at least [`MIN_WINDOW`], else in one queue.

@@ -29,10 +29,10 @@ def fast_forward(
         Relative error of completion times that is accepted: above 0, and at most 0.1. A smaller one gives fewer and
         shorter jumps. Off unless this key or `fast_forward = {}` is written.
     approximate
-        Which steady states are carried forward that do not repeat exactly: with `never` none, with `apart` those of
-        messages that share no port with others, with `always` those of all messages. So a run skips more where
-        messages share ports, and is uncertain from the first such jump on: single messages may differ by far more
-        than the tolerance.
+        Which steady states are carried forward that do not repeat exactly: with `never` none, with `apart` those of a
+        run whose messages have not met at a port, with `always` those of messages that share ports too. There a run
+        skips more, and is uncertain from the first such jump on: single messages may differ by far more than the
+        tolerance.
     recall
         Messages that take the same time again and again are recalled, and not simulated. Without that a run skips
         less; and under schemes that learn from ACKs, where recalled messages are uncertain, it may be certain of all
