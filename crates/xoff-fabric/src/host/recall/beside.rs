@@ -54,9 +54,8 @@ impl Beside {
 }
 
 /// How much longer a message is to take that `took` a time, and that might have taken as much longer as it `missed`; messages like it took the `known` time, and
-/// may differ by a `quota`. `None` if it is left as it is: it missed next to nothing, or its time differs from theirs by something else.
-fn held_for(known: Time, took: Time, missed: Time, quota: f64) -> Option<Time> {
-    let margin = Time((known.0 as f64 * quota) as u64);
+/// may differ by a `margin`. `None` if it is left as it is: it missed next to nothing, or its time differs from theirs by something else.
+fn held_for(known: Time, took: Time, missed: Time, margin: Time) -> Option<Time> {
     let explains = missed > margin && took <= known + margin && known <= took + missed + margin;
     explains.then(|| known.saturating_sub(took))
 }
@@ -66,7 +65,8 @@ impl Recall {
     pub(super) fn hold_delivery(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Time> {
         let expected = self.beside.expected.get_mut(&flow).filter(|it| it.delivered.is_none())?;
         let (life, missed) = self.traffic.missed(net, flow, now, false)?;
-        let wait = held_for(expected.taken.delivered, life, missed, self.memory.quota())?;
+        let known = expected.taken.delivered;
+        let wait = held_for(known, life, missed, self.memory.margin(known))?;
         expected.delivered = Some(life + wait);
         Some(wait)
     }
@@ -75,13 +75,13 @@ impl Recall {
     pub(super) fn hold_end(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Time> {
         let expected = self.beside.expected.get_mut(&flow)?;
         let (life, missed) = self.traffic.missed(net, flow, now, true)?;
-        let wait =
-            match (held_for(expected.taken.sent, life, missed, self.memory.quota()), expected.delivered) {
-                (Some(wait), _) => wait,
-                // It is not acknowledged before it is delivered.
-                (None, Some(delivered)) => expected.taken.sent.max(delivered).saturating_sub(life),
-                (None, None) => return None,
-            };
+        let known = expected.taken.sent;
+        let wait = match (held_for(known, life, missed, self.memory.margin(known)), expected.delivered) {
+            (Some(wait), _) => wait,
+            // It is not acknowledged before it is delivered.
+            (None, Some(delivered)) => known.max(delivered).saturating_sub(life),
+            (None, None) => return None,
+        };
         expected.is_held = true;
         Some(wait)
     }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_message_is_held_if_what_was_not_there_explains_that_it_is_early() {
         let ns = Time::from_ns;
-        let held = |took, missed| held_for(ns(10_000), ns(took), ns(missed), 0.001);
+        let held = |took, missed| held_for(ns(10_000), ns(took), ns(missed), ns(10));
         // 200 ns short of 10,000, of which ACKs that were not there may have taken 200; or 190 and the 10 by which messages differ anyway.
         assert_eq!(held(9_800, 200), Some(ns(200)));
         assert_eq!(held(9_800, 190), Some(ns(200)));

@@ -23,11 +23,6 @@ impl Recall {
         (component.recalls, component.from) = (recalls, from);
     }
 
-    /// A part of a message's time by which it may differ from its like.
-    pub(super) fn some(&self, time: Time) -> Time {
-        Time((time.0 as f64 * self.memory.quota()) as u64)
-    }
-
     /// Whether a message like this one that starts `now` has nothing ahead of it on its connection: no message is under way, or one whose data, as far as is known, are
     /// sent by then, and which only waits for its last ACKs.
     pub(super) fn is_clear(&self, net: &Network, like: Like, now: Time) -> bool {
@@ -41,7 +36,7 @@ impl Recall {
         };
         let latency = traffic::latency(net, net.route_at(ahead, now));
         let slack = traffic::slack((start + taken.delivered).saturating_sub(latency), now);
-        let margin = self.some(self.memory.lasts(like));
+        let margin = self.memory.margin(self.memory.lasts(like));
         slack.saturating_add_unsigned(margin.0) >= 0 && self.memory.is_as_late(like, slack)
     }
 

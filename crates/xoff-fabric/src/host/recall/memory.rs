@@ -147,6 +147,11 @@ impl Memory {
         self.quota
     }
 
+    /// The part of a time by which messages may differ from their like.
+    pub fn margin(&self, time: Time) -> Time {
+        Time((time.0 as f64 * self.quota) as u64)
+    }
+
     /// Whether messages like this one took the same time in a row; in this `epoch` too, unless `None` says that before it is
     /// enough.
     pub fn is_ready(&self, like: Like, epoch: Option<u32>) -> bool {

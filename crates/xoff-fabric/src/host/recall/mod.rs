@@ -7,7 +7,7 @@
 //! - [`components`] says which connections can affect each other.
 //! - [`beside`] has messages that are simulated beside recalled ones, and take less time than they would have taken.
 //! - [`episodes`] recalls all messages between two quiet moments, also where they meet, if everything was the same before.
-//! - [`choice`] decides which messages are recalled, this module follows them and learns from them, and [`hosts`] carries that out.
+//! - [`choice`] decides which messages are recalled, this module follows them, [`ends`] learns from them, and [`hosts`] carries that out.
 //!
 //! A message is recalled if the latest ones of its connection and size agree, and nothing happened to them: no other message's data
 //! at a port of their path, no mark, no pause, no CNP, nothing sent again. Messages that share ports only with ACKs of others
@@ -21,6 +21,7 @@
 mod beside;
 mod choice;
 mod components;
+mod ends;
 mod episodes;
 mod hosts;
 mod look;
@@ -39,7 +40,7 @@ use components::Components;
 use episodes::{Deviation, Episodes, Over, Part};
 use look::Look;
 use memory::{Like, Memory, Taken};
-use traffic::{CLEAR, Seen, Traffic, Way};
+use traffic::{CLEAR, Traffic, Way};
 
 /// A message under way that is recalled.
 struct Recalled {
@@ -416,115 +417,5 @@ impl Recall {
         self.traffic.deliver(net, flow, now, error);
         self.note_meetings();
         None
-    }
-
-    /// A message is wholly acknowledged, or held no more, with a `fate` if it was simulated; returns what is to be said of a recalled one.
-    fn end(&mut self, net: &Network, flow: FlowId, now: Time, fate: Option<Fate>) -> Option<Ended> {
-        self.keep_up(net, now);
-        let seen = self.traffic.end(net, flow, now)?;
-        self.note_meetings();
-        let is_calm =
-            |fate: &Fate| fate.is_smooth && fate.paused == Time::ZERO && fate.troubles == seen.troubles;
-        let is_of_now = seen.start >= self.unchanged_since && net.is_calm(seen.start, now);
-        let was_calm = is_of_now && fate.as_ref().is_some_and(is_calm);
-        let fate = fate.filter(|_| is_of_now);
-        self.episodes.end(now, fate.and_then(|fate| Self::part(net, flow, now, &seen, &fate)));
-        let connection = net.connections.of(flow);
-        let component = self.components.get_mut(connection);
-        component.unready -= usize::from(seen.way == Way::Unready);
-        if self.slowed.remove(&flow) {
-            component.slowed -= 1;
-            component.slowed_until = component.slowed_until.max(now);
-        }
-        let epoch = component.epoch;
-        let may_learn = !self.is_known || !component.is_slowed_after(seen.start);
-        let all = seen.acks;
-        let life = now.saturating_sub(seen.start);
-        let shares = |time: Time| time.0 as f64 / life.0.max(1) as f64;
-        let waiting = self.memory.waiting_error(Self::like(net, flow), seen.waits) + shares(seen.lead);
-        let note = |traffic: &mut Traffic, error: f64| {
-            if let Some(next) = seen.next {
-                traffic.note_ahead(next, Time((life.0 as f64 * error) as u64));
-            }
-        };
-        if let Some(recalled) = self.now.remove(&flow) {
-            if let Some(spread) = recalled.spread {
-                let error = spread + (all - recalled.taken.acks).abs() + waiting;
-                note(&mut self.traffic, error);
-                self.doubt(connection, error, seen.start);
-            }
-            self.tally.messages += 1;
-            self.send(net, flow, seen.start, net.flows[flow.index()].size.unwrap_or(0));
-            return Some(Ended { start: seen.start, paused: recalled.paused });
-        }
-        let held = self.beside.end(flow);
-        // Data that were ahead of it on its connection have taken a part of its time.
-        let margin = self.some(life);
-        let was_clear = seen.slack.saturating_add_unsigned(margin.0) >= 0;
-        let delivered = seen.delivered.filter(|_| was_calm && !seen.met && was_clear);
-        if let (Some(_), Some(spread)) = (delivered, held) {
-            note(&mut self.traffic, spread + waiting);
-            self.doubt(connection, spread + waiting, seen.start);
-            return None;
-        }
-        if delivered.is_none() && (seen.missed > 0.0 || held.is_some()) {
-            // Marks, pauses and losses may hang on the ACKs that were not there. As the network changes, that is past.
-            self.components.get_mut(connection).is_doubtful |= is_of_now;
-            self.tally.doubt(seen.start);
-        }
-        if delivered.is_some() && seen.missed > 0.0 {
-            note(&mut self.traffic, seen.missed);
-            self.doubt(connection, seen.missed, seen.start);
-            if seen.missed > self.memory.quota() {
-                return None;
-            }
-        }
-        let since = |time: Time| time.saturating_sub(seen.start);
-        let Seen { waits, slack, .. } = seen;
-        let sent = since(now);
-        let taken = delivered.map(|at| Taken { delivered: since(at), sent, acks: all, waits, slack });
-        if let Some(taken) = taken.filter(|_| self.components.get(connection).recalls) {
-            // The next ones are recalled by those before it, which agreed.
-            self.memory.witness(Self::like(net, flow), taken);
-            return None;
-        }
-        let like = Self::like(net, flow);
-        let doubt = match &taken {
-            // Nobody knows how many ACKs the others got that sent below the line rate, and so not why this one took another time.
-            Some(taken) if !may_learn => self.memory.compare(like, taken),
-            _ => self.memory.learn(like, taken, epoch),
-        };
-        if let Some(doubt) = doubt {
-            match doubt.is_of_recalled {
-                true => self.doubt(connection, doubt.error, doubt.since),
-                false => self.tally.error = self.tally.error.max(doubt.error),
-            }
-        }
-        None
-    }
-
-    /// What a simulated message is in its episode; `None` if what happened to it may hang on chance, or on a state that no one tells.
-    fn part(net: &Network, flow: FlowId, now: Time, seen: &Seen, fate: &Fate) -> Option<Part> {
-        let may_come_again =
-            fate.is_smooth && fate.troubles.marks == seen.troubles.marks && Self::is_plain(net, flow);
-        let since = |time: Time| time.saturating_sub(seen.start);
-        seen.delivered.filter(|_| may_come_again).map(|delivered| Part {
-            like: Self::like(net, flow),
-            start: seen.start,
-            delivered: since(delivered),
-            sent: since(now),
-            paused: fate.paused,
-        })
-    }
-
-    /// A message of a connection may be wrong by `error`, and others from a time on.
-    fn doubt(&mut self, connection: ConnectionId, error: f64, from: Time) {
-        self.tally.error = self.tally.error.max(error);
-        if error > self.tolerance {
-            // What the run cannot vouch for is not to become more. It never can under schemes with a state of their own: there messages must only agree
-            // again.
-            self.components.get_mut(connection).is_doubtful |= self.is_known;
-            self.tally.doubt(from);
-        }
     }
 }
