@@ -38,4 +38,6 @@ mod switch;
 pub use network::{BuildError, Flow, Network, Schedule, UnloadedFct, network_env};
 pub use observe::{Failure, Recording};
 pub use path::{routing, topology};
-pub use run::{Approximate, CriticalPath, Cut, Live, Progress, Simulation, Stop, needs_one_partition};
+pub use run::{
+    Approximate, CriticalPath, Cut, Live, Progress, Simulation, Stop, UnknownState, needs_one_partition,
+};

@@ -25,7 +25,7 @@ mod windows;
 
 pub use critical_path::CriticalPath;
 pub use cut::{Cut, needs_one_partition};
-pub use fast_forward::Approximate;
+pub use fast_forward::{Approximate, UnknownState};
 pub use live::Live;
 pub use simulation::{Progress, Simulation, Stop};
 pub use windows::GRID;

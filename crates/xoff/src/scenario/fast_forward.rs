@@ -2,8 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_fabric::Approximate;
-use xoff_fabric::settings::Transport;
+use xoff_fabric::{Approximate, UnknownState};
 
 use super::check::Checker;
 use super::{Queues, Rates, Record, Scenario, States};
@@ -52,13 +51,12 @@ fn needs_packets(record: &Record) -> Option<&'static str> {
 
 /// What has a state that fast-forward does not know; `None` if nothing has.
 fn has_unknown_state(s: &Scenario) -> Option<String> {
-    if s.host.transport == Transport::Uet {
-        return Some("the state of transport `uet`".into());
-    }
-    if s.scheme.signals().credits.is_some() {
-        return Some(format!("credits of scheme `{}`", s.scheme.name()));
-    }
-    (!s.link.is_default()).then(|| "errors and retries of [link]".into())
+    let unknown = UnknownState::of(s.host.transport, &s.scheme.signals(), &s.link)?;
+    Some(match unknown {
+        UnknownState::Uet => "the state of transport `uet`".into(),
+        UnknownState::Credits => format!("credits of scheme `{}`", s.scheme.name()),
+        UnknownState::Link => "errors and retries of [link]".into(),
+    })
 }
 
 /// Checks `fast_forward` in `[run]`.

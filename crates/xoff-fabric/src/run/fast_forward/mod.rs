@@ -36,6 +36,7 @@ mod signature;
 mod state;
 mod steady;
 mod trial;
+mod unknown;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,8 +51,9 @@ pub(super) use jump::{Counts, Jump};
 pub(super) use ports::CarriedPorts;
 pub(super) use signature::Signature;
 use steady::Steady;
-pub(super) use steady::is_unknown;
 use trial::Repetition;
+pub use unknown::UnknownState;
+pub(super) use unknown::is_unknown;
 
 use super::partition::AnyPartition;
 use super::simulation::Progress;

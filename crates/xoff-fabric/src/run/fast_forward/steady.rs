@@ -27,7 +27,7 @@ use crate::host::forward::{Pace, Pulse};
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::network::Network;
 use crate::packet::Share;
-use crate::settings::{Order, Transport};
+use crate::settings::Order;
 
 /// Minimum number of looks in an observation.
 pub(super) const MIN_LOOKS: usize = 8;
@@ -193,13 +193,6 @@ pub(super) fn hear_again(net: &Network, pulses: &[Pulse]) -> bool {
 /// Whether the timers of a connection may raise its rate in the midst of a jump: below the line's rate they may.
 pub(super) fn may_rise(pulse: &Pulse, net: &Network) -> bool {
     pulse.has_timer && pulse.rate < net.topology.rate(net.data_path(pulse.flow)[0])
-}
-
-/// Whether a state is not compared: that of transport `uet`, of receivers' credits, or of errors and retries on links.
-pub(in crate::run) fn is_unknown(net: &Network) -> bool {
-    let settings = &net.settings;
-    let is_uet = settings.host.transport == Transport::Uet;
-    is_uet || net.signals.credits.is_some() || !settings.link.is_default()
 }
 
 /// Whether receivers keep times of their own, against which a jump would move all else: when packets came in PCN.
