@@ -3,6 +3,7 @@
 use std::hint::select_unpredictable;
 
 use xoff_engine::{ArrivalLinks, Time, fetch_ahead};
+use xoff_schemes::Mark;
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord, PortReading};
 
 use super::loads::Loads;
@@ -112,6 +113,18 @@ impl Packets {
             free = self.slots[free as usize].next;
         }
         self.slots.iter().zip(live).filter(|(packet, live)| *live && packet.kind == Kind::Data).count() as u64
+    }
+
+    /// Whether a packet in the pool carries a mark, or a notification to a sender.
+    pub fn has_notices(&self) -> bool {
+        let mut live = vec![true; self.slots.len()];
+        let mut free = self.free;
+        while free != NO_PACKET {
+            live[free as usize] = false;
+            free = self.slots[free as usize].next;
+        }
+        let is_notice = |packet: &Packet| packet.kind == Kind::Cnp || packet.mark != Mark::None;
+        self.slots.iter().zip(live).any(|(packet, live)| live && is_notice(packet))
     }
 
     /// Puts a packet in. Inlined, so that the packet's fields go to its slot without a copy of the whole.

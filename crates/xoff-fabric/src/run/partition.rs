@@ -34,7 +34,7 @@ use crate::network::dependencies::Milestone;
 use crate::network::{BuildError, Network};
 use crate::observe::{Counters, Failure, Probe, Probes, Recording, Records};
 use crate::packet::{Boundary, Loads, Packets, PartitionId, Share, Transit};
-use crate::settings::Order;
+use crate::settings::{AckClass, Order};
 use crate::switch::{Marking, Switches};
 
 /// The minimum delay of links with which nodes have event queues of their own; shorter windows have too few events each.
@@ -145,6 +145,10 @@ pub(super) trait AnyPartition: Send {
     fn is_slowed(&self) -> bool;
     /// Something keeps such times now.
     fn holds_times(&self) -> bool;
+    /// Whether a packet under way carries a mark, or a notification to a sender.
+    fn has_notices(&self) -> bool;
+    /// What messages under way take may be wrong by a share `error` of it.
+    fn note_error(&mut self, error: f64);
     /// Detectors tell states of ports apart.
     fn has_port_states(&self) -> bool;
     /// Bits that have left a port, of those that were simulated or carried forward.
@@ -511,6 +515,14 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.links.ports[port.index()].bits_sent_by(now.saturating_sub(self.ctx.carried))
     }
 
+    fn has_notices(&self) -> bool {
+        self.ctx.packets.has_notices()
+    }
+
+    fn note_error(&mut self, error: f64) {
+        self.hosts.note_error(self.ctx.simulated(), error);
+    }
+
     fn holds_times(&self) -> bool {
         self.hosts.holds_times() || self.switches.is_in_storm()
     }
@@ -541,6 +553,8 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.links.make_ends_events();
         // Samples look at messages under way, updates of credits are counted, and BFC and watchdogs keep states between messages.
         let by_packets = C::HAS_CREDITS || C::QUEUES_FLOWS || is_unknown(&self.ctx.net);
+        // ACKs that wait with data may wait for any number of packets.
+        let by_packets = by_packets || self.ctx.net.settings.host.ack_class != AckClass::Control;
         let may = allowance.recalls
             && self.ctx.probes.records.recording.interval.is_none()
             && !by_packets

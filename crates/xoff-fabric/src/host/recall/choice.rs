@@ -34,7 +34,7 @@ impl Recall {
         let Some(taken) = self.now.get(&ahead).map(|recalled| recalled.taken).or_else(known) else {
             return false;
         };
-        let latency = traffic::latency(net, net.route_at(ahead, now));
+        let latency = traffic::latency(net, net.route_at(ahead, now), now);
         let slack = traffic::slack((start + taken.delivered).saturating_sub(latency), now);
         let margin = self.memory.margin(self.memory.lasts(like));
         slack.saturating_add_unsigned(margin.0) >= 0 && self.memory.is_as_late(like, slack)

@@ -122,6 +122,11 @@ impl Components {
         all
     }
 
+    /// Whether the ports of a switch share its memory.
+    pub fn share_memory(&self) -> bool {
+        self.reach == Reach::Switch
+    }
+
     fn place(&self, connection: ConnectionId) -> usize {
         self.sets.find(connection.0) as usize
     }

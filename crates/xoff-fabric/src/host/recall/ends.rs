@@ -11,6 +11,7 @@ use crate::network::Network;
 
 /// A message that is over.
 struct Past {
+    flow: FlowId,
     like: Like,
     seen: Seen,
     /// From its start to its last ACK.
@@ -66,12 +67,14 @@ impl Recall {
             delivered: seen.delivered.filter(|_| was_calm && !seen.met && was_clear),
             is_of_now,
             teaches: self.leave(flow, like.0, &seen, now),
+            flow,
             seen,
         };
         if let Some(recalled) = self.now.remove(&flow) {
             return Some(self.end_recalled(net, flow, &past, &recalled));
         }
         let held = self.beside.end(flow);
+        self.drift.add(flow, like.0, self.jump_error(past.seen.start, now));
         if self.takes_its_like(&past, held) {
             self.learn(&past);
         }
@@ -158,8 +161,10 @@ impl Recall {
 
     /// A message may be wrong by `error`, a share of its time, and so may be the start of the one behind it.
     fn note_error(&mut self, past: &Past, error: f64) {
+        let time = Time((past.life.0 as f64 * error) as u64);
+        self.drift.add(past.flow, past.connection(), time);
         if let Some(next) = past.seen.next {
-            self.traffic.note_ahead(next, Time((past.life.0 as f64 * error) as u64));
+            self.traffic.note_ahead(next, time);
         }
         self.doubt(past.connection(), error, past.seen.start);
     }

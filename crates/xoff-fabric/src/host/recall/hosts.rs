@@ -57,6 +57,13 @@ impl<N: NicScheduler> Hosts<N> {
         self.recall = Some(Box::new(Recall::new(&ctx.net, tolerance, may && !self.slows)));
     }
 
+    /// What messages under way take may be wrong by a share `error` of it, as time was carried forward until `now`.
+    pub fn note_error(&mut self, now: Time, error: f64) {
+        if let Some(recall) = &mut self.recall {
+            recall.note_jump(now, error);
+        }
+    }
+
     /// The run's messages, if they are followed.
     pub fn recall(&self) -> Option<&Recall> {
         self.recall.as_deref()

@@ -21,6 +21,7 @@
 mod beside;
 mod choice;
 mod components;
+mod drift;
 mod ends;
 mod episodes;
 mod hosts;
@@ -37,6 +38,7 @@ use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::Network;
 use beside::Beside;
 use components::Components;
+use drift::Drift;
 use episodes::{Deviation, Episodes, Over, Part};
 use look::Look;
 use memory::{Like, Memory, Taken};
@@ -167,6 +169,9 @@ pub(crate) struct Recall {
     /// What recalled messages sent: by their connection, and since when its route was the same as when they started.
     sent: HashMap<(ConnectionId, Time), Sent>,
     tally: Tally,
+    drift: Drift,
+    /// The end of the last jump after which times may be wrong, and the largest share of a message's time by which.
+    jumped: (Time, f64),
     /// The network is as it was then, as far as is known.
     unchanged_since: Time,
     /// Nodes are at times that are no further apart: the shortest delay of a link.
@@ -194,9 +199,23 @@ impl Recall {
             slowed: HashSet::new(),
             sent: HashMap::new(),
             tally: Tally::default(),
+            drift: Drift::new(net),
+            jumped: (Time::ZERO, 0.0),
             unchanged_since: Time::ZERO,
             window: net.topology.min_delay(),
         }
+    }
+
+    /// Time was carried forward until `now`, by which what messages under way take may be wrong by a share `error` of it.
+    pub fn note_jump(&mut self, now: Time, error: f64) {
+        self.jumped = (now, self.jumped.1.max(error));
+    }
+
+    /// By how much a simulated message that started at a time and ends `now` may be wrong, as time was carried forward in it.
+    fn jump_error(&self, start: Time, now: Time) -> Time {
+        let (at, share) = self.jumped;
+        let life = if at > start { now.saturating_sub(start) } else { Time::ZERO };
+        Time((life.0 as f64 * share) as u64)
     }
 
     /// What was recalled up to `now`.
@@ -229,7 +248,7 @@ impl Recall {
         self.doubt_from(self.episodes.missing(since));
         self.memory.forget();
         self.episodes.forget();
-        self.traffic.reroute(net, since);
+        self.traffic.reroute(net, since, &self.drift);
         self.note_meetings();
         self.components.forget_ports();
         for connection in self.connections(net) {
@@ -331,8 +350,9 @@ impl Recall {
             self.beside.begin(flow, expected);
         }
         self.started[like.0.index()] += 1;
-        self.traffic.begin(net, flow, (now, from), way, troubles);
+        self.traffic.begin(net, flow, (now, from), way, troubles, &self.drift);
         self.note_meetings();
+        self.doubt_shared_memory(net, like.0, way, now);
         let component = self.components.get_mut(like.0);
         component.unready += usize::from(way == Way::Unready);
         if !is_settled && self.slowed.insert(flow) {
@@ -385,6 +405,23 @@ impl Recall {
         })
     }
 
+    /// A message of a connection starts. Where ports share a switch's memory, one that is recalled takes none of that from one which nothing is known of.
+    fn doubt_shared_memory(&mut self, net: &Network, connection: ConnectionId, way: Way, now: Time) {
+        if !self.components.share_memory() {
+            return;
+        }
+        let is_one = |other: &ConnectionId| self.components.is_one(*other, connection);
+        let is_beside = match way {
+            Way::Recalled => self.components.get(connection).unready > 0,
+            Way::Unready => self.traffic.recalling(net).any(|other| is_one(&other)),
+            Way::Ready => false,
+        };
+        if is_beside {
+            self.components.get_mut(connection).is_doubtful = true;
+            self.tally.doubt(now);
+        }
+    }
+
     fn doubt_from(&mut self, deviation: Option<Deviation>) {
         if let Some(Deviation(from)) = deviation {
             self.tally.doubt(from);
@@ -414,7 +451,9 @@ impl Recall {
             let acks = self.traffic.acks(net, flow, now).unwrap_or(taken.acks);
             taken.share(spread + (acks - taken.acks).abs())
         });
-        self.traffic.deliver(net, flow, now, error);
+        let start = self.traffic.start(flow).filter(|_| !self.now.contains_key(&flow));
+        let error = error.max(start.map_or(Time::ZERO, |start| self.jump_error(start, now)));
+        self.traffic.deliver(net, flow, now, error, &self.drift);
         self.note_meetings();
         None
     }

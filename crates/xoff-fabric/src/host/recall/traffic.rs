@@ -4,9 +4,10 @@
 
 use std::collections::HashMap;
 
-use xoff_engine::Time;
+use xoff_engine::{Rate, Time};
 
 use super::Troubles;
+use super::drift::{Drift, Program};
 use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::{Network, Route};
 
@@ -37,6 +38,17 @@ struct Comer {
     hop: usize,
     /// The earliest time at which its first byte is there.
     at: Time,
+}
+
+/// A message that was delivered.
+#[derive(Clone, Copy)]
+struct Late {
+    connection: ConnectionId,
+    program: Program,
+    /// Up to when its last byte may be at a port, as its time may be wrong.
+    until: Time,
+    /// By how much its start may have been wrong.
+    drift: Time,
 }
 
 /// What a message that starts is to its like.
@@ -121,8 +133,10 @@ pub(super) struct Traffic {
     /// By port: the messages whose data pass it and which are not delivered.
     data: Vec<Vec<FlowId>>,
     open: HashMap<FlowId, Open>,
-    /// By port: a connection whose last recalled message is over, and up to when its last byte may be there, as its time may be wrong.
-    late: Vec<(ConnectionId, Time)>,
+    /// By port: the message whose last byte may be there latest.
+    late: Vec<Option<Late>>,
+    /// The highest rate of hosts' ports.
+    fastest: Rate,
     /// By connection: number of messages under way, and the one that started last.
     on: Vec<(u32, FlowId)>,
     /// Number of messages under way that are simulated.
@@ -148,11 +162,14 @@ fn ways(net: &Network, path: &[PortId]) -> Vec<Time> {
 impl Traffic {
     pub fn new(net: &Network) -> Traffic {
         let ports = net.topology.ports() as usize;
+        let hosts = net.topology.port_ids().filter(|&port| net.is_host(net.topology.node_of(port)));
+        let hosts = hosts.map(|port| net.topology.rate(port));
         Traffic {
             acks: vec![Acks::default(); ports],
             data: vec![Vec::new(); ports],
             open: HashMap::new(),
-            late: vec![(ConnectionId(0), Time::ZERO); ports],
+            late: vec![None; ports],
+            fastest: hosts.max().unwrap_or(Rate(0)),
             on: vec![(0, FlowId(0)); net.connections.count(net.flows.len())],
             simulated: 0,
             met: None,
@@ -191,6 +208,11 @@ impl Traffic {
         }
     }
 
+    /// When a message under way started.
+    pub fn start(&self, flow: FlowId) -> Option<Time> {
+        self.open.get(&flow).map(|open| open.start)
+    }
+
     /// When two messages first met.
     pub fn met(&self) -> Option<Time> {
         self.met
@@ -214,13 +236,14 @@ impl Traffic {
         (now, at): (Time, Time),
         way: Way,
         troubles: Troubles,
+        drift: &Drift,
     ) {
         let connection = net.connections.of(flow);
         let (others, last) = self.on[connection.index()];
         self.simulated += usize::from(way != Way::Recalled);
         let ahead = self.open.get(&last).filter(|_| others > 0);
         let sent_at =
-            ahead.and_then(|ahead| Some(ahead.delivered?.saturating_sub(latency(net, &ahead.route))));
+            ahead.and_then(|ahead| Some(ahead.delivered?.saturating_sub(latency(net, &ahead.route, now))));
         let open = Open {
             start: now,
             way,
@@ -246,13 +269,14 @@ impl Traffic {
             self.open.insert(flow, open);
             return;
         }
-        let open = self.enter(net, flow, open, now);
+        let open = self.enter(net, flow, open, now, drift);
         self.open.insert(flow, open);
     }
 
     /// A message comes to the ports of its route.
-    fn enter(&mut self, net: &Network, flow: FlowId, mut open: Open, now: Time) -> Open {
-        let connection = net.connections.of(flow);
+    fn enter(&mut self, net: &Network, flow: FlowId, mut open: Open, now: Time, drift: &Drift) -> Open {
+        let (connection, program) = (net.connections.of(flow), drift.program(flow));
+        let own_drift = drift.of(program);
         let path = net.data_ports(&open.route);
         for (port, way) in path.iter().zip(ways(net, path)) {
             let acks = &mut self.acks[port.index()];
@@ -261,8 +285,11 @@ impl Traffic {
             if open.delivered.is_some() {
                 continue;
             }
-            let (late, until) = self.late[port.index()];
-            if late != connection && now + way < until {
+            let may_meet = |late: &Late| {
+                let drift = if late.program == program { Time::ZERO } else { late.drift + own_drift };
+                late.connection != connection && now + way < late.until + drift
+            };
+            if self.late[port.index()].as_ref().is_some_and(may_meet) {
                 open.met = true;
                 self.note_meeting(connection, now + way);
             }
@@ -298,7 +325,7 @@ impl Traffic {
 
     /// Routing may have changed at time `at`: messages under way take other routes. What others that came to the old ones met of them is not
     /// known, so all of those have met.
-    pub fn reroute(&mut self, net: &Network, at: Time) {
+    pub fn reroute(&mut self, net: &Network, at: Time, drift: &Drift) {
         let mut moved: Vec<FlowId> = self.open.keys().copied().collect();
         moved.sort_unstable_by_key(|flow| flow.0);
         for flow in moved {
@@ -313,7 +340,7 @@ impl Traffic {
                 self.leave_acks(net, &open, at);
                 (open.route, open.before) = (route, Vec::new());
                 let comers = std::mem::take(&mut open.comers);
-                open = self.enter(net, flow, open, at);
+                open = self.enter(net, flow, open, at, drift);
                 self.open.insert(flow, open);
                 comers.into_iter().for_each(|comer| self.meet(net, [flow, comer.flow], comer.at));
                 continue;
@@ -339,43 +366,46 @@ impl Traffic {
 
     /// A message's last byte has arrived: another one has met it if that came to a port before the last byte can have left it, or by as much later as the
     /// message's time may be wrong.
-    pub fn deliver(&mut self, net: &Network, flow: FlowId, now: Time, error: Time) {
+    pub fn deliver(&mut self, net: &Network, flow: FlowId, now: Time, error: Time, drift: &Drift) {
         let Some(open) = self.open.get_mut(&flow) else { return };
         open.delivered = Some(now);
         if self.by_hops {
             return;
         }
         let (_, last) = self.on[net.connections.of(flow).index()];
-        let sent_at = now.saturating_sub(latency(net, &open.route));
+        let sent_at = now.saturating_sub(latency(net, &open.route, now));
         if let Some(next) = self.open.get_mut(&last).filter(|next| next.behind == Some(flow)) {
             next.slack = slack(sent_at, next.start);
         }
         let Some(open) = self.open.remove(&flow) else { return };
-        let waits = self.waits(net, &open, false);
+        let waits = self.waits(net, &open, false, now);
         let open = self.open.entry(flow).or_insert(Open { waits, ..open });
         let path = net.data_ports(&open.route);
         path.iter().for_each(|port| self.data[port.index()].retain(|&other| other != flow));
         for comer in std::mem::take(&mut open.comers) {
             let after: Time =
                 path[comer.hop..].iter().fold(Time::ZERO, |sum, &p| sum + net.topology.delay(p));
-            if comer.at < (now + error).saturating_sub(after) {
+            let program = drift.program(flow);
+            let other = drift.program(comer.flow);
+            let apart = if other == program { Time::ZERO } else { drift.of(program) + drift.of(other) };
+            if comer.at < (now + error + apart).saturating_sub(after) {
                 self.meet(net, [flow, comer.flow], comer.at);
             }
         }
-        if error > Time::ZERO {
-            self.note_late(net, flow, now + error);
-        }
+        self.note_late(net, flow, now + error, drift);
     }
 
-    /// The last byte of a message might arrive as late as `at`.
-    fn note_late(&mut self, net: &Network, flow: FlowId, at: Time) {
+    /// The last byte of a message might arrive as late as `at`, if it started at its time.
+    fn note_late(&mut self, net: &Network, flow: FlowId, at: Time, drift: &Drift) {
+        let program = drift.program(flow);
+        let (connection, drift) = (net.connections.of(flow), drift.of(program));
         let Some(open) = self.open.get(&flow) else { return };
         let mut until = at;
         for port in net.data_ports(&open.route).iter().rev() {
             until = until.saturating_sub(net.topology.delay(*port));
             let late = &mut self.late[port.index()];
-            if until > late.1 {
-                *late = (net.connections.of(flow), until);
+            if late.is_none_or(|late| until + drift > late.until + late.drift) {
+                *late = Some(Late { connection, program, until, drift });
             }
         }
     }
@@ -426,7 +456,7 @@ impl Traffic {
         let found: Vec<FlowId> = open.found.iter().copied().filter(still).collect();
         found.iter().for_each(|&other| self.meet(net, [flow, other], start));
         let (waits, missed_waits) =
-            (self.waits(net, &open, false).max(open.waits), self.waits(net, &open, true));
+            (self.waits(net, &open, false, now).max(open.waits), self.waits(net, &open, true, now));
         self.leave_acks(net, &open, now);
         let life = now.saturating_sub(start).0.max(1) as f64;
         let (acks, missed) = self.acks_of(net, &open, now);
@@ -448,7 +478,8 @@ impl Traffic {
         let open = self.open.remove(&flow)?;
         let life = now.saturating_sub(open.start);
         let acks = if self.by_hops { 0.0 } else { self.acks_of(net, &open, now).1 };
-        let waits = if acknowledged && !self.by_hops { self.waits(net, &open, true) } else { Time::ZERO };
+        let waits =
+            if acknowledged && !self.by_hops { self.waits(net, &open, true, now) } else { Time::ZERO };
         let missed = waits + open.jumped(now) + Time((acks * life.0 as f64) as u64);
         self.open.insert(flow, open);
         Some((life, missed))
@@ -456,14 +487,14 @@ impl Traffic {
 
     /// Where data of a message are, or would be if it is recalled, the last ACK of a message, which is `open`, may wait for a frame: the time of all of these, of all messages or
     /// only of `recalled` ones.
-    fn waits(&self, net: &Network, open: &Open, recalled: bool) -> Time {
+    fn waits(&self, net: &Network, open: &Open, recalled: bool, now: Time) -> Time {
         let is_it = |other: &FlowId| {
             self.open.get(other).is_some_and(|other| !recalled || other.way == Way::Recalled)
         };
         let ports = net.ack_ports(&open.route).iter();
         let waits = ports.filter(|port| self.data[port.index()].iter().any(is_it));
         let frame = net.wire.frame();
-        waits.fold(Time::ZERO, |sum, &port| sum + net.topology.rate(port).serialization(frame))
+        waits.fold(Time::ZERO, |sum, &port| sum + net.rate_at(port, now).serialization(frame))
     }
 
     /// Share of the time of a message, which is `open`, up to `now` that ACKs of all messages may have taken, and that ACKs of recalled messages would have taken.
@@ -476,6 +507,9 @@ impl Traffic {
         for (port, before) in net.data_ports(&open.route).iter().zip(&open.before) {
             let at = &mut self.acks[port.index()];
             at.count_until(now);
+            // Data of others may come as fast as hosts send, and their ACKs by a slower link.
+            let rate = net.rate_at(*port, now).bps().max(1);
+            let load = load * (self.fastest.bps() as f64 / rate as f64).max(1.0);
             for i in [0, 1] {
                 let share = (at.sums[i] - before[i]) as f64 / life * load;
                 most[i] = most[i].max(share);
@@ -484,6 +518,12 @@ impl Traffic {
         }
         let all = |i: usize| most[i] + sums[i] - most[i].min(at_first);
         (all(0), all(1))
+    }
+
+    /// The connections with messages under way that are recalled.
+    pub fn recalling<'a>(&'a self, net: &'a Network) -> impl Iterator<Item = ConnectionId> + 'a {
+        let recalled = self.open.iter().filter(|(_, open)| open.way == Way::Recalled);
+        recalled.map(|(&flow, _)| net.connections.of(flow))
     }
 
     /// The messages under way that are recalled, with their starts, in order of their numbers.
@@ -504,10 +544,10 @@ pub(super) fn slack(sent_at: Time, start: Time) -> i64 {
 }
 
 /// Time from the moment when a packet has left its host to its arrival, where nothing else is on its way.
-pub(super) fn latency(net: &Network, route: &Route) -> Time {
+pub(super) fn latency(net: &Network, route: &Route, now: Time) -> Time {
     let path = net.data_ports(route);
     let delays = path.iter().fold(Time::ZERO, |sum, &port| sum + net.topology.delay(port));
-    let frame = |port: &PortId| net.topology.rate(*port).serialization(net.wire.frame());
+    let frame = |port: &PortId| net.rate_at(*port, now).serialization(net.wire.frame());
     path.iter().skip(1).fold(delays, |sum, port| sum + frame(port))
 }
 

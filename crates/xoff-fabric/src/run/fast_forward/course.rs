@@ -31,8 +31,8 @@ pub(super) struct Course {
     pub trend: f64,
     /// Time between a packet's beginning and its ACK.
     round_trip: Time,
-    /// Growth of its bytes in flight, in packets a picosecond.
-    growth: f64,
+    /// Growth of its bytes in flight, in packets a picosecond; below zero if they become fewer.
+    pub growth: f64,
     /// Observations after which a limit that does not bind, and may fall unseen as it swings, can come to bind.
     unbound: f64,
     /// Its scheme states the same rate and window all the time.
@@ -63,15 +63,18 @@ impl Course {
         Ok(exact)
     }
 
-    /// How far it may be extrapolated, after jumps over trends that sum up to `drift`.
-    pub fn limit(&self, observed: Time, tolerance: f64, drift: f64) -> Time {
+    /// How far it may be extrapolated, after jumps over trends that sum up to `drift`, and over which its bytes in flight would have `grown` by so many
+    /// packets.
+    pub fn limit(&self, observed: Time, tolerance: f64, (drift, grown): (f64, f64)) -> Time {
         let by_swings = observed.0 as f64 * MAX_SWINGS.max(tolerance / 2.0 / self.difference);
         let by_swings = if self.difference > 0.0 { by_swings } else { f64::INFINITY };
         let room = (tolerance / 2.0 - drift * self.trend.signum()).max(0.0);
         let by_trend = if self.trend == 0.0 { f64::INFINITY } else { room / self.trend.abs() };
         let by_limits = observed.0 as f64 * self.unbound;
-        // The conversion saturates: a growth of zero sets no limit.
-        Time(by_swings.min(by_trend).min(by_limits).min(MAX_GROWTH / self.growth) as u64)
+        let room = (MAX_GROWTH - grown * self.growth.signum()).max(0.0);
+        let by_growth = if self.growth == 0.0 { f64::INFINITY } else { room / self.growth.abs() };
+        // The conversion saturates.
+        Time(by_swings.min(by_trend).min(by_limits).min(by_growth) as u64)
     }
 }
 
@@ -161,7 +164,8 @@ pub(super) fn course(
         unbound: unbound(by_window, most_in_flight as f64).min(unbound(by_stated, bps)),
         pace,
         has_limits: looks.iter().all(|look| limits(&of(look)) == limits(&first)),
-        growth: by_acks * rate(bytes, time) / payload as f64,
+        growth: by_acks.copysign(rate(bytes, time) - rate(acked.0, acked.1)) * rate(bytes, time)
+            / payload as f64,
     })
 }
 
@@ -233,10 +237,16 @@ mod tests {
     fn swings_and_growth_set_limits() {
         // At 0.4 % of 0.5 %: four observations of 100 us; at 0.1 %: five. A packet each 2^30 ps is four in 2^32 ps.
         let observed = Time::from_us(100);
-        assert_eq!(of(0.004, 0.0).limit(observed, 0.01, 0.0), Time::from_us(400));
-        assert_eq!(of(0.001, 0.0).limit(observed, 0.01, 0.0), Time::from_us(500));
-        assert_eq!(of(0.0, 2.0_f64.powi(-30)).limit(observed, 0.01, 0.0), Time(1 << 32));
-        assert_eq!(of(0.0, 0.0).limit(observed, 0.01, 0.0), Time::NEVER);
+        let none = (0.0, 0.0);
+        assert_eq!(of(0.004, 0.0).limit(observed, 0.01, none), Time::from_us(400));
+        assert_eq!(of(0.001, 0.0).limit(observed, 0.01, none), Time::from_us(500));
+        assert_eq!(of(0.0, 2.0_f64.powi(-30)).limit(observed, 0.01, none), Time(1 << 32));
+        assert_eq!(of(0.0, 0.0).limit(observed, 0.01, none), Time::NEVER);
+        // After three packets in earlier jumps there is room for one more, or for seven fewer; after four for none.
+        let grown = |growth: f64, grown: f64| of(0.0, growth).limit(observed, 0.01, (0.0, grown));
+        assert_eq!(grown(2.0_f64.powi(-30), 3.0), Time(1 << 30));
+        assert_eq!(grown(-2.0_f64.powi(-30), 3.0), Time(7 << 30));
+        assert_eq!(grown(2.0_f64.powi(-30), 4.0), Time::ZERO);
     }
 
     #[test]
@@ -245,7 +255,7 @@ mod tests {
         // in none at all.
         let course = Course { trend: 1e-9, ..of(0.0, 0.0) };
         for (drift, us) in [(0.0, 5), (0.002, 3), (-0.002, 7), (0.006, 0)] {
-            let limit = course.limit(Time::from_us(100), 0.01, drift);
+            let limit = course.limit(Time::from_us(100), 0.01, (drift, 0.0));
             assert!(limit.0.abs_diff(Time::from_us(us).0) <= 1, "{drift}: {limit:?}");
         }
         // Reaction points with timers live through jumps, unless something notifies them.
@@ -276,7 +286,7 @@ mod tests {
         let limit = |looks: &[Look]| {
             let course = seen(looks, true).expect("known");
             assert!(course.difference == 0.0 && course.trend == 0.0 && !course.has_limits);
-            course.limit(Time::from_us(15), 0.01, 0.0)
+            course.limit(Time::from_us(15), 0.01, (0.0, 0.0))
         };
         assert_eq!(limit(&swinging(80)), Time::NEVER);
         // A third of 120 Gbps is room. Quarters of five looks (the first: four and a half of the swing; none differs from the mean by more than

@@ -45,8 +45,9 @@ pub(super) struct History {
     counts: [CountsThen; 2],
     /// By connection under way: time carried forward that its whole packets have not used up, in ps.
     debts: Vec<i64>,
-    /// By connection: the message under way, and by how much its rate or limits would have changed over all jumps in it.
-    drifts: HashMap<ConnectionId, (FlowId, f64)>,
+    /// By connection: the message under way, by how much its rate or limits would have changed over all jumps in it, and by how many packets its
+    /// bytes in flight would have grown.
+    drifts: HashMap<ConnectionId, (FlowId, (f64, f64))>,
 }
 
 impl History {
@@ -157,16 +158,19 @@ impl History {
         paces.iter().zip(&mut self.debts).map(packets).collect()
     }
 
-    /// By how much a message's rate or limits would have changed over all jumps in it.
-    pub fn drift(&self, pulse: &Pulse) -> f64 {
-        self.drifts.get(&pulse.connection).filter(|drift| drift.0 == pulse.flow).map_or(0.0, |drift| drift.1)
+    /// By how much a message's rate or limits would have changed over all jumps in it, and by how many packets its bytes in flight would have grown.
+    pub fn drift(&self, pulse: &Pulse) -> (f64, f64) {
+        let drift = self.drifts.get(&pulse.connection).filter(|drift| drift.0 == pulse.flow);
+        drift.map_or((0.0, 0.0), |drift| drift.1)
     }
 
-    /// Rates and limits would have changed by `trends` over a jump.
-    pub fn drifted(&mut self, trends: &[f64], time: Time) {
+    /// Rates and limits, and bytes in flight, would have changed by these `trends` over a jump.
+    pub fn drifted(&mut self, trends: &[(f64, f64)], time: Time) {
         let Some(look) = self.looks.last() else { return };
-        for (pulse, trend) in look.pulses.iter().zip(trends).filter(|(_, trend)| **trend != 0.0) {
-            let drift = self.drift(pulse) + trend * time.0 as f64;
+        for (pulse, trend) in look.pulses.iter().zip(trends).filter(|(_, trend)| **trend != (0.0, 0.0)) {
+            let (drift, grown) = self.drift(pulse);
+            let time = time.0 as f64;
+            let drift = (drift + trend.0 * time, grown + trend.1 * time);
             self.drifts.insert(pulse.connection, (pulse.flow, drift));
         }
     }

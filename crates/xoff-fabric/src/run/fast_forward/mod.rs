@@ -58,6 +58,7 @@ pub(super) use unknown::is_unknown;
 use super::partition::AnyPartition;
 use super::simulation::Progress;
 use super::windows::{End, Windows};
+use crate::host::forward::Pulse;
 use crate::host::recall::{Recall, Tally};
 
 /// A reaction point that learns from ACKs gets so many base RTTs of a steady run, in all, until a period comes that repeats exactly; then jumps
@@ -266,6 +267,12 @@ impl FastForward {
             Exact::Differs | Exact::Known if approximates && hear_again && self.waits(now) => {
                 return Err(Held::RatesVary);
             }
+            // A notification that is under way changes a rate in the midst of the jump.
+            Exact::Differs | Exact::Known
+                if approximates && partition.network().has_known_state() && partition.has_notices() =>
+            {
+                return Err(Held::RatesVary);
+            }
             Exact::Differs | Exact::Known if approximates => {
                 steady.is_exact = false;
                 (now, steady.whole_packets(wanted).ok_or(Held::Competing)?, None)
@@ -309,6 +316,14 @@ impl FastForward {
         // What a scheme with a state of its own makes of a jump may be more than the tolerance, unless it has heard what comes in the jump.
         if !is_vouched || !(steady.is_exact || is_apart) {
             self.account.doubt(reached);
+        }
+        if !steady.is_exact {
+            // What is under way when a message stops, at its time, may be more or less than without the jump.
+            let stops = |pulse: &Pulse| partition.network().flows[pulse.flow.index()].stop.is_some();
+            if pulses.iter().any(stops) {
+                self.account.doubt(reached);
+            }
+            partition.note_error(error);
         }
         self.account.jumped(Span { start: reached, length: time, error }, steady.is_exact);
         Ok(())

@@ -39,8 +39,11 @@ const COMPETING_LOAD: f64 = 0.5;
 pub(super) struct Steady {
     /// By connection under way: its pace.
     pub paces: Vec<Pace>,
-    /// By connection under way: the relative change of its rate or limits in a picosecond.
-    pub trends: Vec<f64>,
+    /// By connection under way: the relative change of its rate or limits in a picosecond, and the growth of its bytes in flight in packets; growth
+    /// swings under schemes with a state of their own, of which nobody vouches for anything after a jump, and does not count there.
+    pub trends: Vec<(f64, f64)>,
+    /// Packets that come in one piece.
+    batch: u64,
     /// How far the paces may be extrapolated.
     pub limit: Time,
     /// When the first message will have sent its last byte, from now.
@@ -101,6 +104,7 @@ impl Steady {
         let mut steady = Steady {
             paces: Vec::with_capacity(last.pulses.len()),
             trends: Vec::with_capacity(last.pulses.len()),
+            batch: u64::from(net.settings.host.ack_every.max(1)),
             limit: Time::NEVER,
             completion: Time::NEVER,
             first: 0,
@@ -126,7 +130,7 @@ impl Steady {
             }
             steady.difference = steady.difference.max(course.difference);
             steady.paces.push(course.pace);
-            steady.trends.push(course.trend);
+            steady.trends.push((course.trend, if net.has_known_state() { course.growth } else { 0.0 }));
         }
         let competing = competing(&steady.paces, net, reached);
         let is_inexact = |i: usize| inexact.contains(&i) || last.pulses[i].has_timer;
@@ -167,12 +171,13 @@ impl Steady {
         }
     }
 
-    /// The estimated relative error of the rates over a jump: how they differ, how much they would have changed, and half a packet.
+    /// The estimated relative error of the rates over a jump: how they differ, how much they would have changed, and half of the packets for which an ACK
+    /// comes, which may be sent in one piece.
     pub fn error(&self, time: Time) -> f64 {
         let slowest = self.paces.iter().map(|pace| pace.time_of(1)).max().unwrap_or(Time::ZERO);
-        let half_a_packet = slowest.0 as f64 / 2.0 / time.0.max(1) as f64;
-        let change = self.trends.iter().fold(0.0_f64, |max, trend| max.max(trend.abs())) * time.0 as f64;
-        if self.is_exact { 0.0 } else { self.difference.max(change) + half_a_packet }
+        let half_a_piece = self.batch as f64 * slowest.0 as f64 / 2.0 / time.0.max(1) as f64;
+        let change = self.trends.iter().fold(0.0_f64, |max, trend| max.max(trend.0.abs())) * time.0 as f64;
+        if self.is_exact { 0.0 } else { self.difference.max(change) + half_a_piece }
     }
 }
 

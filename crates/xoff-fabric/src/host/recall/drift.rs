@@ -1,0 +1,87 @@
+//! By how much times may have drifted from those of the plain run.
+//!
+//! A message that may be wrong by some time shifts all that waits for it by as much, and so on: what messages of one program may be wrong by adds up. Where messages of
+//! two programs come to one port one after the other, they may overlap in the plain run if they are no further apart than that.
+
+use std::collections::HashMap;
+
+use xoff_engine::Time;
+
+use crate::ids::{ConnectionId, FlowId};
+use crate::network::Network;
+
+/// A number of messages that wait for each other, by however many others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Program(u32);
+
+/// What messages of a program may be wrong by.
+#[derive(Clone, Copy, Default)]
+struct Errors {
+    /// The largest of one message.
+    largest: Time,
+    /// The number of such messages on a connection, the largest of all connections.
+    number: u32,
+}
+
+/// The errors of all programs.
+#[derive(Default)]
+pub(super) struct Drift {
+    /// By message: its program; empty if each has one of its own.
+    programs: Vec<u32>,
+    errors: HashMap<Program, Errors>,
+    /// Number of messages that may be wrong.
+    numbers: HashMap<ConnectionId, u32>,
+}
+
+impl Drift {
+    /// No errors so far.
+    pub fn new(net: &Network) -> Drift {
+        Drift { programs: net.dependencies.components(), ..Drift::default() }
+    }
+
+    /// A message's program.
+    pub fn program(&self, flow: FlowId) -> Program {
+        Program(self.programs.get(flow.index()).copied().unwrap_or(flow.0))
+    }
+
+    /// By how much the start of a program's next message may be wrong: the messages before it on its way of waiting are as many as those of a
+    /// connection.
+    pub fn of(&self, program: Program) -> Time {
+        let errors = self.errors.get(&program);
+        errors.map_or(Time::ZERO, |errors| errors.largest * u64::from(errors.number))
+    }
+
+    /// A message may be wrong by an error.
+    pub fn add(&mut self, flow: FlowId, connection: ConnectionId, error: Time) {
+        if error == Time::ZERO {
+            return;
+        }
+        let program = self.program(flow);
+        let number = self.numbers.entry(connection).or_insert(0);
+        *number += 1;
+        let errors = self.errors.entry(program).or_default();
+        *errors = Errors { largest: errors.largest.max(error), number: errors.number.max(*number) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_a_program_add_up_along_its_connections() {
+        // Messages 0 to 3 are of one program, message 4 of another. Three of the first on one connection are wrong by up to 5 ns, and one on another
+        // by 2 ns: what waits for them all may be wrong by three times 5 ns. The other program's one by 1 ns.
+        let mut drift = Drift { programs: vec![7, 7, 7, 7, 9], ..Drift::default() };
+        let [a, b, c] = [0, 1, 2].map(ConnectionId);
+        for (flow, connection, ns) in [(0, a, 1), (1, a, 5), (2, a, 3), (3, b, 2), (4, c, 1), (2, b, 0)] {
+            drift.add(FlowId(flow), connection, Time::from_ns(ns));
+        }
+        let of = |flow: u32| drift.of(drift.program(FlowId(flow)));
+        assert_eq!([of(0), of(3), of(4)], [15, 15, 1].map(Time::from_ns));
+        // Where nothing waits, each message has a program of its own.
+        let apart = Drift::default();
+        assert!(apart.program(FlowId(0)) != apart.program(FlowId(1)));
+        assert_eq!(apart.of(apart.program(FlowId(0))), Time::ZERO);
+    }
+}
