@@ -13,6 +13,7 @@ mod fast_forward;
 mod fast_forward_drift;
 mod fast_forward_gains;
 mod fast_forward_hidden;
+mod fast_forward_limits;
 mod fast_forward_rates;
 mod goal;
 mod limits;
