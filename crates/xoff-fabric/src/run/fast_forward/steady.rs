@@ -44,6 +44,8 @@ pub(super) struct Steady {
     pub trends: Vec<(f64, f64)>,
     /// Packets that come in one piece.
     batch: u64,
+    /// Time between two updates of credits, which come at times of their own, and so at others after an approximate jump; zero without.
+    updates: Time,
     /// How far the paces may be extrapolated.
     pub limit: Time,
     /// When the first message will have sent its last byte, from now.
@@ -105,6 +107,7 @@ impl Steady {
             paces: Vec::with_capacity(last.pulses.len()),
             trends: Vec::with_capacity(last.pulses.len()),
             batch: u64::from(net.settings.host.ack_every.max(1)),
+            updates: net.settings.flow_control.update_period().unwrap_or(Time::ZERO),
             limit: Time::NEVER,
             completion: Time::NEVER,
             first: 0,
@@ -171,13 +174,14 @@ impl Steady {
         }
     }
 
-    /// The estimated relative error of the rates over a jump: how they differ, how much they would have changed, and half of the packets for which an ACK
-    /// comes, which may be sent in one piece.
+    /// The estimated relative error of the rates over a jump: how they differ, how much they would have changed, half of the packets for which an ACK
+    /// comes, which may be sent in one piece, and the time between two updates of credits.
     pub fn error(&self, time: Time) -> f64 {
         let slowest = self.paces.iter().map(|pace| pace.time_of(1)).max().unwrap_or(Time::ZERO);
-        let half_a_piece = self.batch as f64 * slowest.0 as f64 / 2.0 / time.0.max(1) as f64;
+        let half_a_piece = self.batch as f64 * slowest.0 as f64 / 2.0;
+        let pieces = (half_a_piece + self.updates.0 as f64) / time.0.max(1) as f64;
         let change = self.trends.iter().fold(0.0_f64, |max, trend| max.max(trend.0.abs())) * time.0 as f64;
-        if self.is_exact { 0.0 } else { self.difference.max(change) + half_a_piece }
+        if self.is_exact { 0.0 } else { self.difference.max(change) + pieces }
     }
 }
 
