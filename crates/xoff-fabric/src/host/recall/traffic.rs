@@ -522,7 +522,9 @@ impl Traffic {
 
     /// The connections with messages under way that are recalled.
     pub fn recalling<'a>(&'a self, net: &'a Network) -> impl Iterator<Item = ConnectionId> + 'a {
-        let recalled = self.open.iter().filter(|(_, open)| open.way == Way::Recalled);
+        // Mostly there are none.
+        let open = (self.simulated < self.open.len()).then_some(&self.open).into_iter().flatten();
+        let recalled = open.filter(|(_, open)| open.way == Way::Recalled);
         recalled.map(|(&flow, _)| net.connections.of(flow))
     }
 
