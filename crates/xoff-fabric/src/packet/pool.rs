@@ -104,27 +104,25 @@ impl Packets {
         self.live
     }
 
-    /// Number of data packets in the pool.
-    pub fn live_data(&self) -> u64 {
+    /// The packets in the pool, in no order. To find them takes time for each slot that there ever was.
+    fn all(&self) -> impl Iterator<Item = &Packet> {
         let mut live = vec![true; self.slots.len()];
         let mut free = self.free;
         while free != NO_PACKET {
             live[free as usize] = false;
             free = self.slots[free as usize].next;
         }
-        self.slots.iter().zip(live).filter(|(packet, live)| *live && packet.kind == Kind::Data).count() as u64
+        self.slots.iter().zip(live).filter_map(|(packet, live)| live.then_some(packet))
+    }
+
+    /// Number of data packets in the pool.
+    pub fn live_data(&self) -> u64 {
+        self.all().filter(|packet| packet.kind == Kind::Data).count() as u64
     }
 
     /// Whether a packet in the pool carries a mark, or a notification to a sender.
     pub fn has_notices(&self) -> bool {
-        let mut live = vec![true; self.slots.len()];
-        let mut free = self.free;
-        while free != NO_PACKET {
-            live[free as usize] = false;
-            free = self.slots[free as usize].next;
-        }
-        let is_notice = |packet: &Packet| packet.kind == Kind::Cnp || packet.mark != Mark::None;
-        self.slots.iter().zip(live).any(|(packet, live)| live && is_notice(packet))
+        self.all().any(|packet| packet.kind == Kind::Cnp || packet.mark != Mark::None)
     }
 
     /// Puts a packet in. Inlined, so that the packet's fields go to its slot without a copy of the whole.

@@ -34,7 +34,7 @@ use crate::network::dependencies::Milestone;
 use crate::network::{BuildError, Network};
 use crate::observe::{Counters, Failure, Probe, Probes, Recording, Records};
 use crate::packet::{Boundary, Loads, Packets, PartitionId, Share, Transit};
-use crate::settings::{AckClass, Order};
+use crate::settings::Order;
 use crate::switch::{Marking, Switches};
 
 /// The minimum delay of links with which nodes have event queues of their own; shorter windows have too few events each.
@@ -553,8 +553,6 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.links.make_ends_events();
         // Samples look at messages under way, updates of credits are counted, and BFC and watchdogs keep states between messages.
         let by_packets = C::HAS_CREDITS || C::QUEUES_FLOWS || is_unknown(&self.ctx.net);
-        // ACKs that wait with data may wait for any number of packets.
-        let by_packets = by_packets || self.ctx.net.settings.host.ack_class != AckClass::Control;
         let may = allowance.recalls
             && self.ctx.probes.records.recording.interval.is_none()
             && !by_packets

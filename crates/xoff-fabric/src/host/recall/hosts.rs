@@ -14,6 +14,7 @@ use crate::ids::{FlowId, PortId};
 use crate::link::Links;
 use crate::observe::detection::Marks;
 use crate::observe::records::FlowOutcome;
+use crate::settings::AckClass;
 
 /// Arguments of the events of recalled messages, which have the kind of stops: the last byte arrives, or the last ACK. The others are of
 /// simulated ones that were held.
@@ -54,7 +55,9 @@ fn outcome(ctx: &Ctx, ended: &Ended, lasted: Time, completed: bool, acked: u64) 
 impl<N: NicScheduler> Hosts<N> {
     /// Follows all messages from now on, and recalls them if they `may` be, with errors up to `tolerance`.
     pub fn follow_messages(&mut self, ctx: &Ctx, tolerance: f64, may: bool) {
-        self.recall = Some(Box::new(Recall::new(&ctx.net, tolerance, may && !self.slows)));
+        // ACKs that wait with data may wait for any number of packets.
+        let may = may && !self.slows && ctx.net.settings.host.ack_class == AckClass::Control;
+        self.recall = Some(Box::new(Recall::new(&ctx.net, tolerance, may)));
     }
 
     /// What messages under way take may be wrong by a share `error` of it, as time was carried forward until `now`.

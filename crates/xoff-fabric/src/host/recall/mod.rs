@@ -405,7 +405,8 @@ impl Recall {
         })
     }
 
-    /// A message of a connection starts. Where ports share a switch's memory, one that is recalled takes none of that from one which nothing is known of.
+    /// A message of a connection starts. A recalled message takes no room in the memory that a switch's ports share, and one of which nothing is known
+    /// may find more room so than in the plain run.
     fn doubt_shared_memory(&mut self, net: &Network, connection: ConnectionId, way: Way, now: Time) {
         if !self.components.share_memory() {
             return;
