@@ -20,19 +20,37 @@ const MAX_SWINGS: f64 = 4.0;
 /// Base RTTs that an observation takes at least if rates swing.
 const MIN_SWINGING: u64 = 12;
 
+/// How a connection's state changes, in a picosecond or over all jumps in a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Change {
+    /// Relative change of its rate or limits.
+    pub limits: f64,
+    /// Growth of its bytes in flight, in packets; below zero if they become fewer.
+    pub in_flight: f64,
+}
+
+impl Change {
+    /// The sum of this and `time` of what changes by `trend` in a picosecond.
+    pub fn and(self, trend: Change, time: Time) -> Change {
+        let time = time.0 as f64;
+        Change {
+            limits: self.limits + trend.limits * time,
+            in_flight: self.in_flight + trend.in_flight * time,
+        }
+    }
+}
+
 /// What an observation says of one connection.
 #[derive(Debug)]
 pub(super) struct Course {
     pub pace: Pace,
     /// Relative difference between the quarters of the observation.
     pub difference: f64,
-    /// Relative change of its rate or limits in a picosecond, by the halves of the observation: the state that a jump leaves as it is
-    /// would have changed so. None for a reaction point that lives through jumps.
-    pub trend: f64,
+    /// Change in a picosecond, by the halves of the observation: the state that a jump leaves as it is would have changed so. Limits of a
+    /// reaction point that lives through jumps have none.
+    pub trend: Change,
     /// Time between a packet's beginning and its ACK.
     round_trip: Time,
-    /// Growth of its bytes in flight, in packets a picosecond; below zero if they become fewer.
-    pub growth: f64,
     /// Observations after which a limit that does not bind, and may fall unseen as it swings, can come to bind.
     unbound: f64,
     /// Its scheme states the same rate and window all the time.
@@ -52,7 +70,7 @@ impl Course {
         tolerance: f64,
         is_known: bool,
     ) -> Result<bool, Held> {
-        let exact = self.difference == 0.0 && self.growth == 0.0 && self.has_limits;
+        let exact = self.difference == 0.0 && self.trend.in_flight == 0.0 && self.has_limits;
         let rtts = if exact && is_known { 1 } else { MIN_SWINGING };
         if observed < self.round_trip.max(base_rtt * rtts) {
             return Err(Held::Observing);
@@ -63,16 +81,17 @@ impl Course {
         Ok(exact)
     }
 
-    /// How far it may be extrapolated, after jumps over trends that sum up to `drift`, and over which its bytes in flight would have `grown` by so many
-    /// packets.
-    pub fn limit(&self, observed: Time, tolerance: f64, (drift, grown): (f64, f64)) -> Time {
+    /// How far it may be extrapolated, after jumps in the message over which its state would have changed by `drift`.
+    pub fn limit(&self, observed: Time, tolerance: f64, drift: Change) -> Time {
         let by_swings = observed.0 as f64 * MAX_SWINGS.max(tolerance / 2.0 / self.difference);
         let by_swings = if self.difference > 0.0 { by_swings } else { f64::INFINITY };
-        let room = (tolerance / 2.0 - drift * self.trend.signum()).max(0.0);
-        let by_trend = if self.trend == 0.0 { f64::INFINITY } else { room / self.trend.abs() };
+        let until = |most: f64, drift: f64, trend: f64| {
+            let room = (most - drift * trend.signum()).max(0.0);
+            if trend == 0.0 { f64::INFINITY } else { room / trend.abs() }
+        };
+        let by_trend = until(tolerance / 2.0, drift.limits, self.trend.limits);
+        let by_growth = until(MAX_GROWTH, drift.in_flight, self.trend.in_flight);
         let by_limits = observed.0 as f64 * self.unbound;
-        let room = (MAX_GROWTH - grown * self.growth.signum()).max(0.0);
-        let by_growth = if self.growth == 0.0 { f64::INFINITY } else { room / self.growth.abs() };
         // The conversion saturates.
         Time(by_swings.min(by_trend).min(by_limits).min(by_growth) as u64)
     }
@@ -157,15 +176,15 @@ pub(super) fn course(
         true => f64::INFINITY,
         false => series.observations_until(used),
     };
+    let limits_trend = if last.has_timer && pace.is_quiet { 0.0 } else { strongest(&all) / time.0 as f64 };
+    let growth = by_acks.copysign(rate(bytes, time) - rate(acked.0, acked.1)) * rate(bytes, time);
     Ok(Course {
         round_trip: pace.time_of(last.sent.saturating_sub(last.acked) / payload),
         difference: all.iter().fold(by_acks, |max, of| of.difference().max(max)),
-        trend: if last.has_timer && pace.is_quiet { 0.0 } else { strongest(&all) / time.0 as f64 },
+        trend: Change { limits: limits_trend, in_flight: growth / payload as f64 },
         unbound: unbound(by_window, most_in_flight as f64).min(unbound(by_stated, bps)),
         pace,
         has_limits: looks.iter().all(|look| limits(&of(look)) == limits(&first)),
-        growth: by_acks.copysign(rate(bytes, time) - rate(acked.0, acked.1)) * rate(bytes, time)
-            / payload as f64,
     })
 }
 
@@ -203,7 +222,7 @@ mod tests {
 
     fn of(difference: f64, growth: f64) -> Course {
         let course = seen(&looks(100_000), false).expect("steady");
-        Course { difference, growth, ..course }
+        Course { difference, trend: Change { in_flight: growth, ..course.trend }, ..course }
     }
 
     #[test]
@@ -237,13 +256,15 @@ mod tests {
     fn swings_and_growth_set_limits() {
         // At 0.4 % of 0.5 %: four observations of 100 us; at 0.1 %: five. A packet each 2^30 ps is four in 2^32 ps.
         let observed = Time::from_us(100);
-        let none = (0.0, 0.0);
+        let none = Change::default();
         assert_eq!(of(0.004, 0.0).limit(observed, 0.01, none), Time::from_us(400));
         assert_eq!(of(0.001, 0.0).limit(observed, 0.01, none), Time::from_us(500));
         assert_eq!(of(0.0, 2.0_f64.powi(-30)).limit(observed, 0.01, none), Time(1 << 32));
         assert_eq!(of(0.0, 0.0).limit(observed, 0.01, none), Time::NEVER);
         // After three packets in earlier jumps there is room for one more, or for seven fewer; after four for none.
-        let grown = |growth: f64, grown: f64| of(0.0, growth).limit(observed, 0.01, (0.0, grown));
+        let grown = |growth: f64, grown: f64| {
+            of(0.0, growth).limit(observed, 0.01, Change { in_flight: grown, ..none })
+        };
         assert_eq!(grown(2.0_f64.powi(-30), 3.0), Time(1 << 30));
         assert_eq!(grown(-2.0_f64.powi(-30), 3.0), Time(7 << 30));
         assert_eq!(grown(2.0_f64.powi(-30), 4.0), Time::ZERO);
@@ -253,9 +274,10 @@ mod tests {
     fn a_trend_may_go_on_for_half_the_tolerance_over_all_jumps_of_a_message() {
         // 0.1 % in 1 us: the 0.5 % are over in 5 us; in 3 us after 0.2 % in earlier jumps, in 7 us if those went down, and never
         // in none at all.
-        let course = Course { trend: 1e-9, ..of(0.0, 0.0) };
+        let of_limits = |limits: f64| Change { limits, in_flight: 0.0 };
+        let course = Course { trend: of_limits(1e-9), ..of(0.0, 0.0) };
         for (drift, us) in [(0.0, 5), (0.002, 3), (-0.002, 7), (0.006, 0)] {
-            let limit = course.limit(Time::from_us(100), 0.01, (drift, 0.0));
+            let limit = course.limit(Time::from_us(100), 0.01, of_limits(drift));
             assert!(limit.0.abs_diff(Time::from_us(us).0) <= 1, "{drift}: {limit:?}");
         }
         // Reaction points with timers live through jumps, unless something notifies them.
@@ -263,7 +285,7 @@ mod tests {
             let mut looks = looks(100_500);
             looks.iter_mut().for_each(|look| look.pulses[0].has_timer = has_timer);
             looks[15].pulses[0].notified = notified;
-            seen(&looks, false).expect("steady").trend
+            seen(&looks, false).expect("steady").trend.limits
         };
         assert!(of(false, 0) < 0.0 && of(true, 1) < 0.0);
         assert_eq!(of(true, 0), 0.0);
@@ -285,8 +307,8 @@ mod tests {
         assert!(strict.difference > 0.005 && !strict.has_limits);
         let limit = |looks: &[Look]| {
             let course = seen(looks, true).expect("known");
-            assert!(course.difference == 0.0 && course.trend == 0.0 && !course.has_limits);
-            course.limit(Time::from_us(15), 0.01, (0.0, 0.0))
+            assert!(course.difference == 0.0 && course.trend.limits == 0.0 && !course.has_limits);
+            course.limit(Time::from_us(15), 0.01, Change::default())
         };
         assert_eq!(limit(&swinging(80)), Time::NEVER);
         // A third of 120 Gbps is room. Quarters of five looks (the first: four and a half of the swing; none differs from the mean by more than

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use xoff_engine::Time;
 
 use super::super::partition::AnyPartition;
+use super::course::Change;
 use super::jump::{Counts, Since};
 use super::steady;
 use crate::host::forward::{Pace, Pulse};
@@ -45,9 +46,8 @@ pub(super) struct History {
     counts: [CountsThen; 2],
     /// By connection under way: time carried forward that its whole packets have not used up, in ps.
     debts: Vec<i64>,
-    /// By connection: the message under way, by how much its rate or limits would have changed over all jumps in it, and by how many packets its
-    /// bytes in flight would have grown.
-    drifts: HashMap<ConnectionId, (FlowId, (f64, f64))>,
+    /// By connection: the message under way, and how its state would have changed over all jumps in it.
+    drifts: HashMap<ConnectionId, (FlowId, Change)>,
 }
 
 impl History {
@@ -158,19 +158,18 @@ impl History {
         paces.iter().zip(&mut self.debts).map(packets).collect()
     }
 
-    /// By how much a message's rate or limits would have changed over all jumps in it, and by how many packets its bytes in flight would have grown.
-    pub fn drift(&self, pulse: &Pulse) -> (f64, f64) {
+    /// By how much a message's state would have changed over all jumps in it.
+    pub fn drift(&self, pulse: &Pulse) -> Change {
         let drift = self.drifts.get(&pulse.connection).filter(|drift| drift.0 == pulse.flow);
-        drift.map_or((0.0, 0.0), |drift| drift.1)
+        drift.map_or(Change::default(), |drift| drift.1)
     }
 
-    /// Rates and limits, and bytes in flight, would have changed by these `trends` over a jump.
-    pub fn drifted(&mut self, trends: &[(f64, f64)], time: Time) {
+    /// States would have changed by these `trends`, each of a picosecond, over a jump of `time`.
+    pub fn drifted(&mut self, trends: &[Change], time: Time) {
         let Some(look) = self.looks.last() else { return };
-        for (pulse, trend) in look.pulses.iter().zip(trends).filter(|(_, trend)| **trend != (0.0, 0.0)) {
-            let (drift, grown) = self.drift(pulse);
-            let time = time.0 as f64;
-            let drift = (drift + trend.0 * time, grown + trend.1 * time);
+        let changing = |(_, trend): &(&Pulse, &Change)| **trend != Change::default();
+        for (pulse, &trend) in look.pulses.iter().zip(trends).filter(changing) {
+            let drift = self.drift(pulse).and(trend, time);
             self.drifts.insert(pulse.connection, (pulse.flow, drift));
         }
     }

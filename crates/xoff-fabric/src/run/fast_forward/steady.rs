@@ -9,9 +9,10 @@
 //!
 //! In each observation a connection must send in all four quarters at the same rate but for `e`, at most half of the tolerance,
 //! and have the same limits of rate and window; under schemes with a state of their own but for chance ([`super::series`]).
-//! Where `e` is zero, and what a connection sends comes back as ACKs at the same pace, the state repeats exactly, and a jump of whole packets leaves it as it is; unless the scheme learns from ACKs or computes at
-//! switches, and so has a state that only the scheme knows. Where reaction points learn from ACKs alone, they hear again what comes in a
-//! jump ([`crate::host::replay`]), and the jump is as exact. Otherwise the rate swings about a mean, a jump
+//! Where `e` is zero, and what a connection sends comes back as ACKs at the same pace, the state repeats exactly, and a jump of whole
+//! packets leaves it as it is; unless the scheme learns from ACKs or computes at switches, and so has a state that only the scheme
+//! knows. Where reaction points learn from ACKs alone, they hear again what comes in a jump ([`crate::host::replay`]), and the jump is
+//! as exact. Otherwise the rate swings about a mean, a jump
 //! has at most [`MAX_SWINGS`] observations, and ends before a queue has changed by a few packets.
 //!
 //! Connections that compete for a link must repeat exactly: how they share it may hang on single packets, and after an
@@ -21,7 +22,7 @@ use xoff_engine::Time;
 use xoff_schemes::{AnyScheme, IntPath};
 
 use super::account::Held;
-use super::course::{course, rate};
+use super::course::{Change, course, rate};
 use super::history::{History, Look};
 use crate::host::forward::{Pace, Pulse};
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
@@ -39,9 +40,9 @@ const COMPETING_LOAD: f64 = 0.5;
 pub(super) struct Steady {
     /// By connection under way: its pace.
     pub paces: Vec<Pace>,
-    /// By connection under way: the relative change of its rate or limits in a picosecond, and the growth of its bytes in flight in packets; growth
-    /// swings under schemes with a state of their own, of which nobody vouches for anything after a jump, and does not count there.
-    pub trends: Vec<(f64, f64)>,
+    /// By connection under way: its change in a picosecond. Bytes in flight swing under schemes with a state of their own, of which nobody
+    /// vouches for anything after a jump, and have no trend there.
+    pub trends: Vec<Change>,
     /// Packets that come in one piece.
     batch: u64,
     /// Time between two updates of credits, which come at times of their own, and so at others after an approximate jump; zero without.
@@ -133,7 +134,8 @@ impl Steady {
             }
             steady.difference = steady.difference.max(course.difference);
             steady.paces.push(course.pace);
-            steady.trends.push((course.trend, if net.has_known_state() { course.growth } else { 0.0 }));
+            let in_flight = if net.has_known_state() { course.trend.in_flight } else { 0.0 };
+            steady.trends.push(Change { in_flight, ..course.trend });
         }
         let competing = competing(&steady.paces, net, reached);
         let is_inexact = |i: usize| inexact.contains(&i) || last.pulses[i].has_timer;
@@ -180,7 +182,8 @@ impl Steady {
         let slowest = self.paces.iter().map(|pace| pace.time_of(1)).max().unwrap_or(Time::ZERO);
         let half_a_piece = self.batch as f64 * slowest.0 as f64 / 2.0;
         let pieces = (half_a_piece + self.updates.0 as f64) / time.0.max(1) as f64;
-        let change = self.trends.iter().fold(0.0_f64, |max, trend| max.max(trend.0.abs())) * time.0 as f64;
+        let change =
+            self.trends.iter().fold(0.0_f64, |max, trend| max.max(trend.limits.abs())) * time.0 as f64;
         if self.is_exact { 0.0 } else { self.difference.max(change) + pieces }
     }
 }
