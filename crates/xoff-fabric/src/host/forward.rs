@@ -183,10 +183,11 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Lets the reaction points live through the next `time` alone, by their timers and by packets at their pace. Returns
-    /// the time after which the first of them states a rate or window that differs by more than `tolerance`; at most `time`.
-    pub fn live_through(&mut self, ctx: &Ctx, paces: &mut [Pace], time: Time, tolerance: f64) -> Time {
+    /// the time after which the first of them states a rate or window that differs by more than `tolerance`, at most `time`, and the
+    /// largest relative change of a rate or window until then.
+    pub fn live_through(&mut self, ctx: &Ctx, paces: &mut [Pace], time: Time, tolerance: f64) -> (Time, f64) {
         let (payload, frame) = (ctx.net.wire.payload, ctx.net.wire.frame());
-        let (mut reached, mut has_timer) = (time, Vec::new());
+        let (mut reached, mut largest, mut has_timer) = (time, 0.0_f64, Vec::new());
         let lives = |pace: &&mut Pace| pace.is_quiet && !pace.is_taught;
         for pace in paces.iter_mut().filter(lives) {
             let Some(sender) = self.senders[pace.connection.index()].as_deref_mut() else {
@@ -200,7 +201,7 @@ impl<N: NicScheduler> Hosts<N> {
             }
             pace.lived = reached;
             let (rate, window) = (reaction.rate().bps(), reaction.window());
-            let differs = |before: u64, now: u64| before.abs_diff(now) as f64 > tolerance * before as f64;
+            let change = |before: u64, now: u64| before.abs_diff(now) as f64 / before.max(1) as f64;
             let mut sent = 1;
             for _ in 0..MAX_TIMERS {
                 let departs = (pace.sent_at + pace.time_of(sent)).max(ctx.now);
@@ -215,18 +216,20 @@ impl<N: NicScheduler> Hosts<N> {
                     reaction.on_send(&Sent { now: departs, payload, frame });
                     sent += 1;
                 }
-                if differs(rate, reaction.rate().bps()) || differs(window, reaction.window()) {
+                let change = change(rate, reaction.rate().bps()).max(change(window, reaction.window()));
+                if change > tolerance {
                     reached = next.max(ctx.now) - ctx.now;
                     pace.lived = reached;
                     break;
                 }
+                largest = largest.max(change);
             }
         }
         // A point without a timer does nothing meanwhile, but may ask later how long ago something was, as DCQCN's does for α.
         for (pace, has_timer) in paces.iter_mut().filter(lives).zip(has_timer) {
             pace.lived = if has_timer { pace.lived } else { reached };
         }
-        reached
+        (reached, largest)
     }
 
     /// Carries a connection's message forward by `packets`, of which all but those in flight have arrived.

@@ -8,7 +8,8 @@
 //!
 //! [`super::dependency_tracker`] follows the milestones of a run.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
 
 use petgraph::unionfind::UnionFind;
 pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Waiter};
@@ -192,6 +193,26 @@ impl Dependencies {
         flow.0 < self.flows && self.waits[flow.index()] > 0
     }
 
+    /// Whether a flow waits for another one, by however many others. `false` too if that is not found among the first `most` flows and steps that wait
+    /// for the other one.
+    pub(crate) fn flow_waits_for(&self, flow: FlowId, on: FlowId, most: usize) -> bool {
+        if !self.flow_waits(flow) || on.0 >= self.flows {
+            return false;
+        }
+        let (mut queue, mut seen) = (VecDeque::from([on.0]), HashSet::from([on.0]));
+        while let Some(item) = queue.pop_front() {
+            for edge in self.milestones_of(item).flat_map(|milestone| self.after(milestone)) {
+                if edge.then == flow.0 {
+                    return true;
+                }
+                if seen.len() < most && seen.insert(edge.then) {
+                    queue.push_back(edge.then);
+                }
+            }
+        }
+        false
+    }
+
     /// The length of the longest chain if each flow takes the time that `lasts` gives.
     pub fn span(&self, flows: &[Flow], lasts: &dyn Fn(FlowId) -> Time) -> Time {
         self.walk(flows, lasts).unwrap_or(Time::NEVER)
@@ -207,15 +228,10 @@ impl Dependencies {
         let (mut seen, mut last) = (0, Time::ZERO);
         while let Some(item) = queue.pop_front() {
             seen += 1;
-            let (milestones, lasts) = if item < self.flows {
-                (2 * item as usize..2 * item as usize + 2, lasts(FlowId(item)))
-            } else {
-                let step = (item + self.flows) as usize;
-                (step..step + 1, Time::ZERO)
-            };
+            let lasts = if item < self.flows { lasts(FlowId(item)) } else { Time::ZERO };
             let end = ready[item as usize].saturating_add(lasts);
             last = last.max(end);
-            for edge in milestones.flat_map(|m| self.after(m)) {
+            for edge in self.milestones_of(item).flat_map(|m| self.after(m)) {
                 let then = edge.then as usize;
                 ready[then] = ready[then].max(end.saturating_add(edge.delay));
                 left[then] -= 1;
@@ -236,12 +252,7 @@ impl Dependencies {
     fn on_a_cycle(&self, left: &[u32]) -> u32 {
         let mut waits_for = vec![u32::MAX; left.len()];
         for item in (0..left.len() as u32).filter(|&i| left[i as usize] > 0) {
-            let milestones = if item < self.flows {
-                2 * item as usize..2 * item as usize + 2
-            } else {
-                (item + self.flows) as usize..(item + self.flows) as usize + 1
-            };
-            for edge in milestones.flat_map(|m| self.after(m)) {
+            for edge in self.milestones_of(item).flat_map(|m| self.after(m)) {
                 waits_for[edge.then as usize] = item;
             }
         }
@@ -256,6 +267,12 @@ impl Dependencies {
     #[inline]
     pub(crate) fn after(&self, milestone: usize) -> &[Edge] {
         &self.edges[self.first[milestone] as usize..self.first[milestone + 1] as usize]
+    }
+
+    /// The milestones of a flow, or of a step, by their numbers.
+    fn milestones_of(&self, item: u32) -> Range<usize> {
+        let first = if item < self.flows { 2 * item as usize } else { (item + self.flows) as usize };
+        first..first + if item < self.flows { 2 } else { 1 }
     }
 
     fn step(&self, item: usize) -> Step {

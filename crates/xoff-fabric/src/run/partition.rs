@@ -172,8 +172,8 @@ pub(super) trait AnyPartition: Send {
     /// When the next thing comes from outside the network, on the network's clock.
     fn first_external(&self) -> Time;
     /// Moves the network's clock to `now`, and lets reaction points live through the next `time`; returns how long their rates
-    /// stay within `tolerance`.
-    fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> Time;
+    /// stay within `tolerance`, and their largest relative change until then.
+    fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> (Time, f64);
     /// Notes from now on what reaction points hear: see [`crate::host::replay`].
     fn listen(&mut self, connections: &[ConnectionId]);
     /// Ends that, and returns what they have heard.
@@ -573,7 +573,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.next_external()
     }
 
-    fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> Time {
+    fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> (Time, f64) {
         self.ctx.now = self.ctx.now.max(now);
         self.hosts.live_through(&self.ctx, paces, time, tolerance)
     }

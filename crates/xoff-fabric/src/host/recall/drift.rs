@@ -1,7 +1,8 @@
 //! By how much times may have drifted from those of the plain run.
 //!
-//! A message that may be wrong by some time shifts all that waits for it by as much, and so on: what messages of one program may be wrong by adds up. Where messages of
-//! two programs come to one port one after the other, they may overlap in the plain run if they are no further apart than that.
+//! A message that may be wrong by some time shifts all that waits for it by as much, and so on: what messages of one program may be wrong
+//! by adds up. Where messages come to one port one after the other, of two programs or of two ranks of one, they may overlap in the plain
+//! run if they are no further apart than that; unless the later one waits for the other.
 
 use std::collections::HashMap;
 
@@ -13,6 +14,9 @@ use crate::network::Network;
 /// A number of messages that wait for each other, by however many others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Program(u32);
+
+/// Flows and steps at most among which is looked for a message that waits for another one.
+const MOST_WAITING: usize = 256;
 
 /// What messages of a program may be wrong by.
 #[derive(Clone, Copy, Default)]
@@ -40,15 +44,29 @@ impl Drift {
     }
 
     /// A message's program.
-    pub fn program(&self, flow: FlowId) -> Program {
+    fn program(&self, flow: FlowId) -> Program {
         Program(self.programs.get(flow.index()).copied().unwrap_or(flow.0))
     }
 
-    /// By how much the start of a program's next message may be wrong: the messages before it on its way of waiting are as many as those of a
-    /// connection.
-    pub fn of(&self, program: Program) -> Time {
-        let errors = self.errors.get(&program);
+    /// Whether two messages are of two programs.
+    pub fn are_apart(&self, a: FlowId, b: FlowId) -> bool {
+        self.program(a) != self.program(b)
+    }
+
+    /// By how much the start of the next message of a message's program may be wrong: the messages before it on its way of waiting are as many as
+    /// those of a connection.
+    pub fn of(&self, flow: FlowId) -> Time {
+        let errors = self.errors.get(&self.program(flow));
         errors.map_or(Time::ZERO, |errors| errors.largest * u64::from(errors.number))
+    }
+
+    /// By how much a message, whose start may be wrong by a time, and one that comes to a port after it may be closer to each other in the plain run: not
+    /// at all if the later one waits for it.
+    pub fn apart(&self, net: &Network, (first, drift): (FlowId, Time), later: FlowId) -> Time {
+        let apart = drift + self.of(later);
+        let waits =
+            || !self.are_apart(first, later) && net.dependencies.flow_waits_for(later, first, MOST_WAITING);
+        if apart == Time::ZERO || waits() { Time::ZERO } else { apart }
     }
 
     /// A message may be wrong by an error.
@@ -77,11 +95,11 @@ mod tests {
         for (flow, connection, ns) in [(0, a, 1), (1, a, 5), (2, a, 3), (3, b, 2), (4, c, 1), (2, b, 0)] {
             drift.add(FlowId(flow), connection, Time::from_ns(ns));
         }
-        let of = |flow: u32| drift.of(drift.program(FlowId(flow)));
+        let of = |flow: u32| drift.of(FlowId(flow));
         assert_eq!([of(0), of(3), of(4)], [15, 15, 1].map(Time::from_ns));
         // Where nothing waits, each message has a program of its own.
         let apart = Drift::default();
         assert!(apart.program(FlowId(0)) != apart.program(FlowId(1)));
-        assert_eq!(apart.of(apart.program(FlowId(0))), Time::ZERO);
+        assert_eq!(apart.of(FlowId(0)), Time::ZERO);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use xoff_engine::{Rate, Time};
 
 use super::Troubles;
-use super::drift::{Drift, Program};
+use super::drift::Drift;
 use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::{Network, Route};
 
@@ -43,8 +43,10 @@ struct Comer {
 /// A message that was delivered.
 #[derive(Clone, Copy)]
 struct Late {
+    flow: FlowId,
     connection: ConnectionId,
-    program: Program,
+    /// When it was delivered.
+    delivered: Time,
     /// Up to when its last byte may be at a port, as its time may be wrong.
     until: Time,
     /// By how much its start may have been wrong.
@@ -133,8 +135,8 @@ pub(super) struct Traffic {
     /// By port: the messages whose data pass it and which are not delivered.
     data: Vec<Vec<FlowId>>,
     open: HashMap<FlowId, Open>,
-    /// By port: the message whose last byte may be there latest.
-    late: Vec<Option<Late>>,
+    /// By port: the last messages that were delivered, one of each connection, at most [`MAX_LATE`].
+    late: Vec<Vec<Late>>,
     /// The highest rate of hosts' ports.
     fastest: Rate,
     /// By connection: number of messages under way, and the one that started last.
@@ -147,6 +149,14 @@ pub(super) struct Traffic {
     meetings: Vec<(ConnectionId, Time)>,
     /// Packets have no path of their own.
     by_hops: bool,
+}
+
+/// Messages at most that were delivered and that a port remembers.
+const MAX_LATE: usize = 64;
+
+/// Whether a time is before another one, or by less than `apart` after it, which is asked only where it counts.
+fn is_before(at: Time, until: Time, apart: impl FnOnce() -> Time) -> bool {
+    at < until || at < until + apart()
 }
 
 /// Time of a message's first packet to each port of its path, at the earliest.
@@ -168,7 +178,7 @@ impl Traffic {
             acks: vec![Acks::default(); ports],
             data: vec![Vec::new(); ports],
             open: HashMap::new(),
-            late: vec![None; ports],
+            late: vec![Vec::new(); ports],
             fastest: hosts.max().unwrap_or(Rate(0)),
             on: vec![(0, FlowId(0)); net.connections.count(net.flows.len())],
             simulated: 0,
@@ -275,8 +285,7 @@ impl Traffic {
 
     /// A message comes to the ports of its route.
     fn enter(&mut self, net: &Network, flow: FlowId, mut open: Open, now: Time, drift: &Drift) -> Open {
-        let (connection, program) = (net.connections.of(flow), drift.program(flow));
-        let own_drift = drift.of(program);
+        let (connection, mut behind) = (net.connections.of(flow), Vec::new());
         let path = net.data_ports(&open.route);
         for (port, way) in path.iter().zip(ways(net, path)) {
             let acks = &mut self.acks[port.index()];
@@ -285,16 +294,27 @@ impl Traffic {
             if open.delivered.is_some() {
                 continue;
             }
-            let may_meet = |late: &Late| {
-                let drift = if late.program == program { Time::ZERO } else { late.drift + own_drift };
-                late.connection != connection && now + way < late.until + drift
+            let may_meet = |late: &&Late| {
+                let apart = || drift.apart(net, (late.flow, late.drift), flow);
+                if late.connection == connection {
+                    // Messages of two programs on one connection: it may have begun behind that one.
+                    drift.are_apart(late.flow, flow) && now + way < late.until + apart()
+                } else {
+                    is_before(now + way, late.until, apart)
+                }
             };
-            if self.late[port.index()].as_ref().is_some_and(may_meet) {
+            let late = self.late[port.index()].iter().filter(may_meet);
+            // What was delivered meanwhile is as uncertain.
+            if let Some(delivered) = late.map(|late| late.delivered).min() {
                 open.met = true;
-                self.note_meeting(connection, now + way);
+                self.note_meeting(connection, delivered.min(now + way));
             }
             for &other in &self.data[port.index()] {
                 if net.connections.of(other) == connection {
+                    // It waits behind that one, and for how long hangs on both programs.
+                    if drift.are_apart(other, flow) && drift.of(other) + drift.of(flow) > Time::ZERO {
+                        behind.push(other);
+                    }
                     continue;
                 }
                 let Some(there) = self.open.get_mut(&other) else { continue };
@@ -303,6 +323,10 @@ impl Traffic {
                 open.found.push(other);
             }
             self.data[port.index()].push(flow);
+        }
+        for other in behind {
+            open.met = true;
+            self.meet(net, [other, flow], now);
         }
         for port in net.ack_ports(&open.route) {
             let acks = &mut self.acks[port.index()];
@@ -385,27 +409,28 @@ impl Traffic {
         for comer in std::mem::take(&mut open.comers) {
             let after: Time =
                 path[comer.hop..].iter().fold(Time::ZERO, |sum, &p| sum + net.topology.delay(p));
-            let program = drift.program(flow);
-            let other = drift.program(comer.flow);
-            let apart = if other == program { Time::ZERO } else { drift.of(program) + drift.of(other) };
-            if comer.at < (now + error + apart).saturating_sub(after) {
+            let until = (now + error).saturating_sub(after);
+            if is_before(comer.at, until, || drift.apart(net, (flow, drift.of(flow)), comer.flow)) {
                 self.meet(net, [flow, comer.flow], comer.at);
             }
         }
-        self.note_late(net, flow, now + error, drift);
+        self.note_late(net, flow, (now, now + error), drift.of(flow));
     }
 
-    /// The last byte of a message might arrive as late as `at`, if it started at its time.
-    fn note_late(&mut self, net: &Network, flow: FlowId, at: Time, drift: &Drift) {
-        let program = drift.program(flow);
-        let (connection, drift) = (net.connections.of(flow), drift.of(program));
+    /// A message was `delivered`; its last byte might have arrived as late as `until`, if it started at its time.
+    fn note_late(&mut self, net: &Network, flow: FlowId, (delivered, mut until): (Time, Time), drift: Time) {
+        let connection = net.connections.of(flow);
         let Some(open) = self.open.get(&flow) else { return };
-        let mut until = at;
         for port in net.data_ports(&open.route).iter().rev() {
             until = until.saturating_sub(net.topology.delay(*port));
             let late = &mut self.late[port.index()];
-            if late.is_none_or(|late| until + drift > late.until + late.drift) {
-                *late = Some(Late { connection, program, until, drift });
+            let before = late.iter().position(|late| late.connection == connection);
+            let first = || (0..late.len()).min_by_key(|&i| late[i].until + late[i].drift);
+            let place = before.or_else(|| if late.len() < MAX_LATE { None } else { first() });
+            let this = Late { flow, connection, delivered, until, drift };
+            match place {
+                Some(place) => late[place] = this,
+                None => late.push(this),
             }
         }
     }

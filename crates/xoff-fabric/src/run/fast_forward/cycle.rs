@@ -81,7 +81,8 @@ impl FastForward {
         cycle.paces.iter_mut().for_each(|pace| pace.is_taught = cycle.lessons.is_some());
         let reached = cycle.now + partition.carried();
         let wanted = cycle.period * periods;
-        let time = partition.live_through(cycle.now, &mut cycle.paces, wanted, self.tolerance / 4.0);
+        // No rate is about to rise.
+        let (time, _) = partition.live_through(cycle.now, &mut cycle.paces, wanted, self.tolerance / 4.0);
         let is_exact = time == wanted;
         if !is_exact {
             self.account.doubt(reached);

@@ -279,7 +279,7 @@ impl FastForward {
             }
             Exact::Differs | Exact::Known => return Err(Held::Competing),
         };
-        let is_vouched = steady.is_exact || partition.network().has_known_state();
+        let is_vouched = steady.is_exact || steady::forgets(partition.network());
         if steady.paces.is_empty() && !is_vouched && !self.account.is_uncertain() {
             // What switches do in idle time costs little, and nobody could vouch for what comes after a jump: telemetry, for one, tells of that
             // time.
@@ -292,13 +292,13 @@ impl FastForward {
             return Err(Held::Drift);
         }
         let reached = now + partition.carried();
-        let time = partition.live_through(now, &mut steady.paces, wanted, self.tolerance / 4.0);
+        let (time, change) = partition.live_through(now, &mut steady.paces, wanted, self.tolerance / 4.0);
         if steady.is_exact && time < wanted {
             // A point changed its rate on the way, so that the jump is no whole number of periods.
             steady.is_exact = false;
             self.account.doubt(reached);
         }
-        let error = steady.error(time);
+        let error = steady.error(time) + change;
         if error > self.tolerance {
             // Half a packet is more of a jump that a point has cut short.
             self.account.doubt(reached);

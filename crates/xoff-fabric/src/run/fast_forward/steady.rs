@@ -176,7 +176,7 @@ impl Steady {
         }
     }
 
-    /// The estimated relative error of the rates over a jump: how they differ, how much they would have changed, half of the packets for which an ACK
+    /// The estimated relative error of the rates over a jump, but for what reaction points with timers change in it: how they differ, how much they would have changed, half of the packets for which an ACK
     /// comes, which may be sent in one piece, and the time between two updates of credits.
     pub fn error(&self, time: Time) -> f64 {
         let slowest = self.paces.iter().map(|pace| pace.time_of(1)).max().unwrap_or(Time::ZERO);
@@ -210,6 +210,12 @@ pub(super) fn may_rise(pulse: &Pulse, net: &Network) -> bool {
 /// Whether receivers keep times of their own, against which a jump would move all else: when packets came in PCN.
 pub(super) fn holds_times(net: &Network) -> bool {
     matches!(net.scheme, AnyScheme::Pcn(_))
+}
+
+/// Whether what an approximate jump may be wrong by comes to no more in what follows. InfiniBand's reaction points go by whole steps of a
+/// table, at times of a timer, so that a mark or a BECN that comes a little later changes their rates by a step.
+pub(super) fn forgets(net: &Network) -> bool {
+    net.has_known_state() && !matches!(net.scheme, AnyScheme::IbCc(_))
 }
 
 /// Whether simultaneous events come in an order that no state tells: that of their scheduling.
