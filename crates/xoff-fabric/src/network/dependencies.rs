@@ -371,3 +371,30 @@ impl Dependencies {
         Err(DependencyError::Elsewhere { then, waits: host(waits), on, known: host(known) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_waits_for_another_one_by_others() {
+        // Flow 1 waits for the delivery of flow 0, flow 2 for that of flow 1, and flow 3 for the last ACK of flow 0: flows 2 and 3 are two branches.
+        let edge = |then| Edge { then, delay: Time::ZERO };
+        let all = Dependencies {
+            flows: 4,
+            waits: vec![0, 1, 1, 1],
+            // Milestones 0 and 1 are flow 0's last ACK and its delivery, and so on.
+            first: vec![0, 1, 2, 2, 3, 3, 3, 3, 3],
+            edges: vec![edge(3), edge(1), edge(2)],
+            ..Dependencies::default()
+        };
+        let waits = |flow: u32, on: u32| all.flow_waits_for(FlowId(flow), FlowId(on), 8);
+        for (flow, on) in [(1, 0), (2, 0), (3, 0), (2, 1)] {
+            assert!(waits(flow, on) && !waits(on, flow), "{flow} waits for {on}");
+        }
+        assert!(!waits(3, 2) && !waits(2, 3) && !waits(3, 1));
+        // Flow 2 is the third that waits, by way of flow 1; nothing is found among the flow itself alone.
+        assert!(!all.flow_waits_for(FlowId(2), FlowId(0), 1));
+        assert!(!Dependencies::default().flow_waits_for(FlowId(1), FlowId(0), 8));
+    }
+}
