@@ -411,7 +411,8 @@ impl Traffic {
                 path[comer.hop..].iter().fold(Time::ZERO, |sum, &p| sum + net.topology.delay(p));
             let until = (now + error).saturating_sub(after);
             if is_before(comer.at, until, || drift.apart(net, (flow, drift.of(flow)), comer.flow)) {
-                self.meet(net, [flow, comer.flow], comer.at);
+                // The message itself, which ends now, is as uncertain.
+                self.meet(net, [flow, comer.flow], comer.at.min(now));
             }
         }
         self.note_late(net, flow, (now, now + error), drift.of(flow));

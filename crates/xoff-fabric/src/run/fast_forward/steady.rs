@@ -176,8 +176,9 @@ impl Steady {
         }
     }
 
-    /// The estimated relative error of the rates over a jump, but for what reaction points with timers change in it: how they differ, how much they would have changed, half of the packets for which an ACK
-    /// comes, which may be sent in one piece, and the time between two updates of credits.
+    /// The estimated relative error of the rates over a jump, but for what reaction points with timers change in it: how they differ, how
+    /// much they would have changed, half of the packets for which an ACK comes, which may be sent in one piece, and the time between two
+    /// updates of credits.
     pub fn error(&self, time: Time) -> f64 {
         let slowest = self.paces.iter().map(|pace| pace.time_of(1)).max().unwrap_or(Time::ZERO);
         let half_a_piece = self.batch as f64 * slowest.0 as f64 / 2.0;
