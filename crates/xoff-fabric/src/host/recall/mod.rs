@@ -21,6 +21,7 @@
 mod beside;
 mod choice;
 mod components;
+mod delivered;
 mod drift;
 mod ends;
 mod episodes;

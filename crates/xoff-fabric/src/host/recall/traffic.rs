@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use xoff_engine::{Rate, Time};
 
 use super::Troubles;
+use super::delivered::{Delivered, Late};
 use super::drift::Drift;
 use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::{Network, Route};
@@ -38,19 +39,6 @@ struct Comer {
     hop: usize,
     /// The earliest time at which its first byte is there.
     at: Time,
-}
-
-/// A message that was delivered.
-#[derive(Clone, Copy)]
-struct Late {
-    flow: FlowId,
-    connection: ConnectionId,
-    /// When it was delivered.
-    delivered: Time,
-    /// Up to when its last byte may be at a port, as its time may be wrong.
-    until: Time,
-    /// By how much its start may have been wrong.
-    drift: Time,
 }
 
 /// What a message that starts is to its like.
@@ -135,8 +123,8 @@ pub(super) struct Traffic {
     /// By port: the messages whose data pass it and which are not delivered.
     data: Vec<Vec<FlowId>>,
     open: HashMap<FlowId, Open>,
-    /// By port: the last messages that were delivered, one of each connection, at most [`MAX_LATE`].
-    late: Vec<Vec<Late>>,
+    /// By port: the messages that were delivered last.
+    late: Vec<Delivered>,
     /// The highest rate of hosts' ports.
     fastest: Rate,
     /// By connection: number of messages under way, and the one that started last.
@@ -150,9 +138,6 @@ pub(super) struct Traffic {
     /// Packets have no path of their own.
     by_hops: bool,
 }
-
-/// Messages at most that were delivered and that a port remembers.
-const MAX_LATE: usize = 64;
 
 /// Whether a time is before another one, or by less than `apart` after it, which is asked only where it counts.
 fn is_before(at: Time, until: Time, apart: impl FnOnce() -> Time) -> bool {
@@ -178,7 +163,7 @@ impl Traffic {
             acks: vec![Acks::default(); ports],
             data: vec![Vec::new(); ports],
             open: HashMap::new(),
-            late: vec![Vec::new(); ports],
+            late: vec![Delivered::default(); ports],
             fastest: hosts.max().unwrap_or(Rate(0)),
             on: vec![(0, FlowId(0)); net.connections.count(net.flows.len())],
             simulated: 0,
@@ -303,9 +288,11 @@ impl Traffic {
                     is_before(now + way, late.until, apart)
                 }
             };
-            let late = self.late[port.index()].iter().filter(may_meet);
+            let there = &self.late[port.index()];
+            let late = there.last.iter().filter(may_meet);
             // What was delivered meanwhile is as uncertain.
-            if let Some(delivered) = late.map(|late| late.delivered).min() {
+            let forgotten = (now + way < there.forgotten + drift.of(flow)).then_some(now + way);
+            if let Some(delivered) = late.map(|late| late.delivered).chain(forgotten).min() {
                 open.met = true;
                 self.note_meeting(connection, delivered.min(now + way));
             }
@@ -424,15 +411,7 @@ impl Traffic {
         let Some(open) = self.open.get(&flow) else { return };
         for port in net.data_ports(&open.route).iter().rev() {
             until = until.saturating_sub(net.topology.delay(*port));
-            let late = &mut self.late[port.index()];
-            let before = late.iter().position(|late| late.connection == connection);
-            let first = || (0..late.len()).min_by_key(|&i| late[i].until + late[i].drift);
-            let place = before.or_else(|| if late.len() < MAX_LATE { None } else { first() });
-            let this = Late { flow, connection, delivered, until, drift };
-            match place {
-                Some(place) => late[place] = this,
-                None => late.push(this),
-            }
+            self.late[port.index()].add(Late { flow, connection, delivered, until, drift });
         }
     }
 
