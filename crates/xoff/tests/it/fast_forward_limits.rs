@@ -272,3 +272,25 @@ fn two_programs_may_have_met_on_one_connection() {
     let [plain, fast] = [plain, fast].map(|output| numbers(table(&output, "flows"), "fct_ps")[401]);
     assert!(plain > fast + fast / 10, "they meet in the plain run alone: {plain} and {fast} ps");
 }
+
+/// InfiniBand's reaction points move by whole steps of a table: the first approximate jump leaves a message 9 KB ahead, and later ones more. It took 2 % less.
+#[test]
+fn nobody_vouches_for_steps_of_a_table_after_an_approximate_jump() {
+    let links = [
+        link("a", "s", "100Gbps", 613),
+        link("b", "s", "100Gbps", 613),
+        link("c", "s", "400Gbps", 90),
+        link("s", "t", "25Gbps", 1_000),
+        link("d", "s", "100Gbps", 500),
+    ];
+    let size = "size = \"4844597B\"";
+    let text = graph(r#"["a", "b", "c", "d"]"#, r#"["s", "t"]"#, &links)
+        + "scheme = { name = \"ib_cc\", becn = \"cnp\" }\n"
+        + &flow("a", "b", size)
+        + &flow("b", "c", size)
+        + &flow("c", "a", size);
+    let [plain, fast] = compare(&text);
+    assert!(numbers(table(&plain, "flows"), "cnps")[0] > 0, "the sender is notified");
+    assert!(said(&fast, "approximate_jumps") > Some(0));
+    assert!(said(&fast, "uncertain_from_ps").is_some());
+}
