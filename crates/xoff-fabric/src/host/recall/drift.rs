@@ -49,7 +49,7 @@ impl Drift {
     }
 
     /// Whether two messages are of two programs.
-    pub fn are_apart(&self, a: FlowId, b: FlowId) -> bool {
+    fn are_apart(&self, a: FlowId, b: FlowId) -> bool {
         self.program(a) != self.program(b)
     }
 
@@ -62,11 +62,30 @@ impl Drift {
 
     /// By how much a message, whose start may be wrong by a time, and one that comes to a port after it may be closer to each other in the plain run: not
     /// at all if the later one waits for it.
-    pub fn apart(&self, net: &Network, (first, drift): (FlowId, Time), later: FlowId) -> Time {
+    fn apart(&self, net: &Network, (first, drift): (FlowId, Time), later: FlowId) -> Time {
         let apart = drift + self.of(later);
         let waits =
             || !self.are_apart(first, later) && net.dependencies.flow_waits_for(later, first, MOST_WAITING);
         if apart == Time::ZERO || waits() { Time::ZERO } else { apart }
+    }
+
+    /// Whether two messages may meet at a port in the plain run: one whose start may be wrong by a time, and whose last byte is there until another
+    /// time, and a later one that comes there at a time. On one connection the later one waits behind the other, and nothing but the drift of two programs
+    /// changes for how long.
+    pub fn may_meet(
+        &self,
+        net: &Network,
+        (first, drift, until): (FlowId, Time, Time),
+        (later, at): (FlowId, Time),
+    ) -> bool {
+        let apart = || self.apart(net, (first, drift), later);
+        if net.connections.of(first) != net.connections.of(later) {
+            return at < until || at < until + apart();
+        }
+        self.are_apart(first, later) && {
+            let apart = apart();
+            apart > Time::ZERO && at < until + apart
+        }
     }
 
     /// A message may be wrong by an error.

@@ -347,11 +347,12 @@ impl Recall {
         let may_be_held = recalled.is_none() && is_clear && Self::is_plain(net, flow);
         let expected = self.memory.expected(like).filter(|_| may_be_held);
         let overtakes = overtakes && way != Way::Recalled && expected.is_none();
+        let is_alike = recalled.is_some() || expected.is_some();
         if let Some(expected) = expected {
             self.beside.begin(flow, expected);
         }
         self.started[like.0.index()] += 1;
-        self.traffic.begin(net, flow, (now, from), way, troubles, &self.drift);
+        self.traffic.begin(net, flow, (now, from), (way, is_alike), troubles, &self.drift);
         self.note_meetings();
         self.doubt_shared_memory(net, like.0, way, now);
         let component = self.components.get_mut(like.0);

@@ -56,6 +56,8 @@ pub(super) enum Way {
 struct Open {
     start: Time,
     way: Way,
+    /// Its like are known, and it begins as late as they did after the message ahead of it on its connection.
+    is_alike: bool,
     /// The route of its packets.
     route: Route,
     delivered: Option<Time>,
@@ -139,11 +141,6 @@ pub(super) struct Traffic {
     by_hops: bool,
 }
 
-/// Whether a time is before another one, or by less than `apart` after it, which is asked only where it counts.
-fn is_before(at: Time, until: Time, apart: impl FnOnce() -> Time) -> bool {
-    at < until || at < until + apart()
-}
-
 /// Time of a message's first packet to each port of its path, at the earliest.
 fn ways(net: &Network, path: &[PortId]) -> Vec<Time> {
     let hop = |way: &mut Time, &port: &PortId| {
@@ -223,13 +220,14 @@ impl Traffic {
         self.open.keys().map(|&flow| net.connections.of(flow))
     }
 
-    /// A message starts `now`, on the route that it has at time `at`, and `troubles` have happened on its path so far.
+    /// A message starts `now`, on the route that it has at time `at`, and `troubles` have happened on its path so far. `is_alike` says whether its like
+    /// are known, and began as late as it does after the message ahead on its connection.
     pub fn begin(
         &mut self,
         net: &Network,
         flow: FlowId,
         (now, at): (Time, Time),
-        way: Way,
+        (way, is_alike): (Way, bool),
         troubles: Troubles,
         drift: &Drift,
     ) {
@@ -242,6 +240,7 @@ impl Traffic {
         let open = Open {
             start: now,
             way,
+            is_alike,
             route: *net.route_at(flow, at),
             delivered: None,
             met: others > 1,
@@ -270,7 +269,7 @@ impl Traffic {
 
     /// A message comes to the ports of its route.
     fn enter(&mut self, net: &Network, flow: FlowId, mut open: Open, now: Time, drift: &Drift) -> Open {
-        let (connection, mut behind) = (net.connections.of(flow), Vec::new());
+        let connection = net.connections.of(flow);
         let path = net.data_ports(&open.route);
         for (port, way) in path.iter().zip(ways(net, path)) {
             let acks = &mut self.acks[port.index()];
@@ -279,14 +278,11 @@ impl Traffic {
             if open.delivered.is_some() {
                 continue;
             }
+            // One like others was seen to begin as late as they did behind the one ahead.
+            let counts = |other| net.connections.of(other) != connection || !open.is_alike;
             let may_meet = |late: &&Late| {
-                let apart = || drift.apart(net, (late.flow, late.drift), flow);
-                if late.connection == connection {
-                    // Messages of two programs on one connection: it may have begun behind that one.
-                    drift.are_apart(late.flow, flow) && now + way < late.until + apart()
-                } else {
-                    is_before(now + way, late.until, apart)
-                }
+                counts(late.flow)
+                    && drift.may_meet(net, (late.flow, late.drift, late.until), (flow, now + way))
             };
             let there = &self.late[port.index()];
             let late = there.last.iter().filter(may_meet);
@@ -297,23 +293,14 @@ impl Traffic {
                 self.note_meeting(connection, delivered.min(now + way));
             }
             for &other in &self.data[port.index()] {
-                if net.connections.of(other) == connection {
-                    // It waits behind that one, and for how long hangs on both programs.
-                    if drift.are_apart(other, flow) && drift.of(other) + drift.of(flow) > Time::ZERO {
-                        behind.push(other);
-                    }
-                    continue;
-                }
-                let Some(there) = self.open.get_mut(&other) else { continue };
+                let Some(there) = self.open.get_mut(&other).filter(|_| counts(other)) else { continue };
                 let hop = net.data_ports(&there.route).iter().position(|p| p == port).unwrap_or(0);
                 there.comers.push(Comer { flow, hop, at: now + way });
-                open.found.push(other);
+                if net.connections.of(other) != connection {
+                    open.found.push(other);
+                }
             }
             self.data[port.index()].push(flow);
-        }
-        for other in behind {
-            open.met = true;
-            self.meet(net, [other, flow], now);
         }
         for port in net.ack_ports(&open.route) {
             let acks = &mut self.acks[port.index()];
@@ -397,7 +384,7 @@ impl Traffic {
             let after: Time =
                 path[comer.hop..].iter().fold(Time::ZERO, |sum, &p| sum + net.topology.delay(p));
             let until = (now + error).saturating_sub(after);
-            if is_before(comer.at, until, || drift.apart(net, (flow, drift.of(flow)), comer.flow)) {
+            if drift.may_meet(net, (flow, drift.of(flow), until), (comer.flow, comer.at)) {
                 // The message itself, which ends now, is as uncertain.
                 self.meet(net, [flow, comer.flow], comer.at.min(now));
             }
