@@ -1,5 +1,6 @@
 //! Merges the records of all partitions into one; the result does not depend on how the network is cut.
 
+use std::mem::take;
 use std::ops::AddAssign;
 
 use xoff_engine::Time;
@@ -15,21 +16,24 @@ impl Records {
     /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
     /// port, packets by time, direction and port.
     pub(crate) fn merge(
-        partitions: Vec<Records>,
+        mut partitions: Vec<Records>,
         recording: &Recording,
         partition_of: &[PartitionId],
         net: &Network,
     ) -> Records {
+        // The partition with the most outcomes keeps them where they are: one list for all would be a second copy.
+        let most = partitions.iter_mut().max_by_key(|partition| partition.partial.outcomes.len());
+        let most = most.map(|partition| take(&mut partition.partial.outcomes)).unwrap_or_default();
         let mut all = Records {
-            flows: vec![FlowOutcome::default(); net.flows.len()],
+            flows: most.by_flow(net.flows.len()),
             steps: vec![Time::NEVER; net.dependencies.steps().len()],
             ..Records::default()
         };
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
         for partition in partitions {
-            for (flow, outcome) in partition.partial.outcomes {
+            for (flow, outcome) in partition.partial.outcomes.after(0) {
                 let marks = all.flows[flow.index()].marks;
-                all.flows[flow.index()] = FlowOutcome { marks, ..outcome };
+                all.flows[flow.index()] = FlowOutcome { marks, ..*outcome };
             }
             for (step, at) in partition.partial.steps_done {
                 all.steps[step as usize] = at;

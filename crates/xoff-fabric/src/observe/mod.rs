@@ -12,6 +12,7 @@ pub mod detection;
 mod failure;
 pub mod losses;
 mod merge;
+mod outcomes;
 mod probe;
 pub mod records;
 mod reordering;
@@ -71,8 +72,8 @@ pub(crate) struct Probes {
 }
 
 impl Probes {
-    /// The probes that `recording` asks for, at the ports that are `owned`.
-    pub fn new(net: &Network, recording: &Recording, owned: impl Fn(PortId) -> bool) -> Probes {
+    /// The probes that `recording` asks for, at the ports that are `owned`, whose hosts send about so many `flows`.
+    pub fn new(net: &Network, recording: &Recording, owned: impl Fn(PortId) -> bool, flows: usize) -> Probes {
         let ports = net.topology.ports();
         let roots = recording.roots.map(|growth| Box::new(RootWatch::new(growth, net)));
         let capture = recording.packets.as_ref().map(|filter| Capture::new(filter, ports));
@@ -80,7 +81,7 @@ impl Probes {
             .breakdown
             .then(|| Breakdown::new(net.flows.len(), net.topology.nodes.len(), ports as usize));
         let reordering = recording.reordering.then(Box::<Reordering>::default);
-        let records = Records::new(recording.of(owned), net);
+        let records = Records::new(recording.of(owned), net, flows);
         Probes {
             on_queues: roots.is_some() || records.samples_priorities(),
             on_stops: roots.is_some(),

@@ -12,6 +12,7 @@ use super::breakdown::BreakdownRecord;
 use super::capture::{PacketFilter, PacketRecords};
 use super::detection::{MarkRecord, Marks, StateRecord};
 use super::losses::{Losses, WatchdogRecord};
+use super::outcomes::Outcomes;
 use super::probe::{Hooks, Probe};
 use super::rows::{
     NotificationRecord, OwnRow, PauseRecord, PrioritySample, QueueSample, RateSample, RootRecord,
@@ -169,7 +170,7 @@ pub(crate) struct Partial {
     /// Steps whose time is known.
     pub steps_done: Vec<(u32, Time)>,
     /// What senders know of their flows.
-    pub outcomes: Vec<(FlowId, FlowOutcome)>,
+    pub outcomes: Outcomes,
     /// By receivers: flows and their packets that came marked.
     pub marked_flows: Vec<(FlowId, Marks)>,
     /// Flows that waited behind a PAUSE, once for each.
@@ -221,8 +222,8 @@ pub struct Records {
 }
 
 impl Records {
-    /// Records without rows.
-    pub(crate) fn new(recording: Recording, net: &Network) -> Self {
+    /// Records without rows, with room for the outcomes of so many `flows`.
+    pub(crate) fn new(recording: Recording, net: &Network, flows: usize) -> Self {
         let ports = net.topology.ports() as usize;
         let totals = Totals {
             pause_frames: vec![0; ports],
@@ -241,14 +242,21 @@ impl Records {
         let breaks =
             net.faults.is_some() || net.settings.switch.watchdog.is_some() || net.settings.link.loses();
         let losses = breaks.then(Losses::new);
-        let mut records = Records { totals, samples, recording, losses, ..Records::default() };
+        let partial = Partial { outcomes: Outcomes::with_room(flows), ..Partial::default() };
+        let mut records = Records { partial, totals, samples, recording, losses, ..Records::default() };
         records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());
         records
     }
 
-    /// The messages that have ended so far, with their outcomes, in the order of their ends; empty after the end of the run.
-    pub fn outcomes_so_far(&self) -> &[(FlowId, FlowOutcome)] {
-        &self.partial.outcomes
+    /// The number of messages that have ended so far; 0 after the end of the run.
+    pub fn ended_so_far(&self) -> usize {
+        self.partial.outcomes.len()
+    }
+
+    /// The messages that have ended so far, with their outcomes, in the order of their ends, without the first `seen`; none after
+    /// the end of the run.
+    pub fn outcomes_so_far(&self, seen: usize) -> impl Iterator<Item = (FlowId, &FlowOutcome)> {
+        self.partial.outcomes.after(seen)
     }
 
     /// Number of rows of all samples.
@@ -352,7 +360,7 @@ impl Probe for Records {
     }
 
     fn on_flow_end(&mut self, _: Time, flow: FlowId, outcome: &FlowOutcome) {
-        self.partial.outcomes.push((flow, *outcome));
+        self.partial.outcomes.push(flow, *outcome);
     }
 
     fn finish(&mut self, _: Time, _: &mut Records) {}

@@ -225,8 +225,11 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let division = cut.division();
         let owned = |node: NodeId| division.is_some() || cut.partition_of(node) == usize::from(number);
         let own_ports: Vec<PortId> = topology.port_ids().filter(|&p| owned(topology.node_of(p))).collect();
-        let hosts = net.topology.hosts().into_iter().filter(|&host| owned(host)).count();
-        let room = hosts.saturating_mul(PACKETS_OF_HOST) / division.map_or(1, |division| division.parts());
+        let all_hosts = net.topology.hosts();
+        let hosts = all_hosts.iter().filter(|&&host| owned(host)).count();
+        let parts = division.map_or(1, |division| division.parts());
+        let room = hosts.saturating_mul(PACKETS_OF_HOST) / parts;
+        let flows = net.flows.len().saturating_mul(hosts) / all_hosts.len().max(1) / parts;
         let mut packets = match net.signals.int {
             IntPath::Off => Packets::new(room),
             _ => {
@@ -245,7 +248,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             |node| cut.partition_of(node) as PartitionId,
             |port, key| events.slot(port.0, key),
         );
-        let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));
+        let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)), flows);
         packets.loads = links.carried.as_ref().map(|carried| Box::new(Loads::new(carried.each())));
         links.add_wire_hooks(probes.on_wire);
         links.tells_stops |= probes.on_flows || marking.detector.is_some();

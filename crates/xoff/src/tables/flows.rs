@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::StringArray;
-use arrow_array::builder::{ArrayBuilder, StringBuilder};
+use arrow_array::builder::StringBuilder;
 use xoff_engine::Time;
 use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::topology::PortId;
@@ -132,27 +132,43 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .table("flows")
 }
 
-/// The distinct paths of flows as text, and the path of each row by its index. There may be as many texts as flows: each goes
-/// straight to its column, the largest of the table.
+/// The distinct paths of flows as text, and the path of each row by its index. There may be as many texts as flows, the largest
+/// column of the table: their bytes are counted first, so that none is copied.
 fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
-    let mut known: HashMap<&[PortId], u32> = HashMap::new();
-    let (mut texts, mut text) = (StringBuilder::new(), String::new());
-    let topology = &net.topology;
-    let name = |node: NodeId| topology.nodes[node.index()].name.as_str();
-    let rows = rows.iter().map(|&i| {
-        let path = net.data_path(FlowId::at(i));
-        *known.entry(path).or_insert_with(|| {
-            text.clear();
-            text.push_str(name(net.flows[i].src));
-            for &port in path {
+    let (path_of, distinct) = distinct_paths(net, rows);
+    let name = |node: NodeId| net.topology.nodes[node.index()].name.as_str();
+    let nodes = |flow: FlowId| {
+        let src = net.flows[flow.index()].src;
+        let after = |port: &PortId| net.topology.node_of(port.peer());
+        std::iter::once(src).chain(net.data_path(flow).iter().map(after))
+    };
+    let bytes = distinct.iter().flat_map(|&flow| nodes(flow)).map(|node| name(node).len() + 1).sum();
+    let (mut texts, mut text) = (StringBuilder::with_capacity(distinct.len(), bytes), String::new());
+    for flow in distinct {
+        text.clear();
+        for node in nodes(flow) {
+            if !text.is_empty() {
                 text.push('>');
-                text.push_str(name(topology.node_of(port.peer())));
             }
-            texts.append_value(&text);
-            texts.len() as u32 - 1
+            text.push_str(name(node));
+        }
+        texts.append_value(&text);
+    }
+    (path_of, Arc::new(texts.finish()))
+}
+
+/// By row: the number of its flow's path among the distinct ones; and of each distinct path the first flow that takes it.
+fn distinct_paths(net: &Network, rows: &[usize]) -> (Vec<u32>, Vec<FlowId>) {
+    let mut known: HashMap<&[PortId], u32> = HashMap::new();
+    let mut distinct = Vec::new();
+    let path_of = rows.iter().map(|&i| {
+        let flow = FlowId::at(i);
+        *known.entry(net.data_path(flow)).or_insert_with(|| {
+            distinct.push(flow);
+            distinct.len() as u32 - 1
         })
     });
-    (rows.collect(), Arc::new(texts.finish()))
+    (path_of.collect(), distinct)
 }
 
 pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {

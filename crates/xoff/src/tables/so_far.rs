@@ -30,9 +30,8 @@ impl SoFar {
     /// that wait for others only once they have ended. What was skipped is known at the end of a run, and has no columns here.
     pub fn look(&mut self, net: &Network, traffic: &Traffic, records: &Records, now: Time) -> Vec<Table> {
         let samples = &records.samples;
-        let ended = records.outcomes_so_far();
         let lengths = [
-            ended.len(),
+            records.ended_so_far(),
             samples.queues.len(),
             samples.rates.len(),
             samples.utilization.len(),
@@ -44,8 +43,8 @@ impl SoFar {
         ];
         let [outcomes, queues, rates, utilization, variables, pauses, roots, parts, priorities] =
             std::mem::replace(&mut self.seen, lengths);
-        for &(flow, outcome) in &ended[outcomes..] {
-            self.outcomes[flow.index()] = Some(outcome);
+        for (flow, outcome) in records.outcomes_so_far(outcomes) {
+            self.outcomes[flow.index()] = Some(*outcome);
         }
         let names = &self.names;
         vec![
