@@ -99,6 +99,11 @@ impl Packets {
         self.int = IntPool::Off;
     }
 
+    /// Forgets all packets and their telemetry. Nothing that names a packet may be looked at from now on.
+    pub(crate) fn forget_all(&mut self) {
+        *self = Packets::new(0);
+    }
+
     /// Number of packets in the pool.
     pub fn live(&self) -> u32 {
         self.live

@@ -107,6 +107,8 @@ pub(super) trait AnyPartition: Send {
     fn take_failure(&mut self) -> Option<(Time, u32, Failure)>;
     /// Moves the clock to the `end` of the run, writes what is still open, and returns the counts and records.
     fn close(&mut self, end: Time) -> (Counters, Records);
+    /// Forgets the packets of a run that is over: what says where they are must not be asked any more.
+    fn forget_packets(&mut self);
     /// A port's totals.
     fn port(&self, port: PortId) -> &Port;
     /// Bytes of a port's total that were not simulated.
@@ -433,6 +435,10 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         hosts.end();
         switches.end();
         (ctx.counters, std::mem::take(&mut ctx.probes.records))
+    }
+
+    fn forget_packets(&mut self) {
+        self.ctx.packets.forget_all();
     }
 
     fn port(&self, port: PortId) -> &Port {

@@ -477,6 +477,12 @@ impl Simulation {
         self.max_packets_in_flight
     }
 
+    /// Forgets the packets that are in the network of a run that is over, and gives their memory back. Where they are
+    /// ([`Simulation::deadlock`], [`Simulation::data_packets_in_network`]) must not be asked any more.
+    pub fn forget_packets(&mut self) {
+        self.partitions.iter_mut().for_each(|partition| partition.forget_packets());
+    }
+
     /// Number of data packets in the network, without those that a stopped receiver holds, which have arrived.
     pub fn data_packets_in_network(&self) -> u64 {
         self.partitions.iter().map(|partition| partition.data_in_network()).sum()

@@ -28,11 +28,29 @@ pub(super) struct Clock {
     pub wall: Duration,
 }
 
+/// What the packets say that are in the network when a run ends; without them it is not known any more.
+pub(super) struct Remains {
+    /// The names of the ports that wait on each other for ever.
+    pub deadlock: Vec<String>,
+    /// Data packets in the network; 0 if nothing could break.
+    data_packets: u64,
+}
+
+impl Remains {
+    /// What is left in the network of a run that has ended.
+    pub fn of(sim: &Simulation) -> Remains {
+        let breaks = sim.records().losses.is_some();
+        let data_packets = if breaks { sim.data_packets_in_network() } else { 0 };
+        Remains { deadlock: deadlock(sim), data_packets }
+    }
+}
+
 /// The manifest of a run that ended for the reason `stop`.
 pub(super) fn manifest(
     scenario: &Scenario,
     traffic: &Traffic,
     sim: &Simulation,
+    remains: &Remains,
     stop: Stop,
     clock: &Clock,
     tables: &[Table],
@@ -46,7 +64,7 @@ pub(super) fn manifest(
             "start_ps": l.start.ps(), "end_ps": l.end.ps(),
         })
     });
-    let deadlock = deadlock(sim);
+    let deadlock = &remains.deadlock;
     let unmet = scenario.run.expect == Some(Expect::Deadlock) && deadlock.is_empty();
     let unmet = unmet.then(|| "`expect = \"deadlock\"` in [run], and the run ended without one".to_string());
     let finished = scenario.run.expect == Some(Expect::Unfinished) && stop != Stop::Stuck;
@@ -88,7 +106,7 @@ pub(super) fn manifest(
             Stop::Asked => "interrupted".into(),
             Stop::Stalled => "nothing can happen any more".into(),
             Stop::Stuck => stuck(sim.now().secs() * 1e6, &unfinished::all(sim, traffic)),
-            Stop::Deadlock => deadlocked(sim.now().secs() * 1e6, &deadlock),
+            Stop::Deadlock => deadlocked(sim.now().secs() * 1e6, deadlock),
             Stop::Events => "as many events as allowed".into(),
             Stop::Rows => full_record(scenario, sim),
             Stop::Closed => "the session was closed".into(),
@@ -122,7 +140,7 @@ pub(super) fn manifest(
         "loads": loads.collect::<Vec<_>>(),
         "jobs": jobs::all(sim, traffic),
         "deadlock": deadlock,
-        "failures": failures(sim, traffic),
+        "failures": failures(sim, traffic, remains),
         "summary": Summary::of(tables, sim.now()),
         "warnings": warnings,
         "scheme_origin": match &scenario.scheme {
@@ -182,7 +200,7 @@ const MAX_SPANS: usize = 10_000;
 const LISTED: usize = 100;
 
 /// What broke, and what it cost; null if nothing could break.
-fn failures(sim: &Simulation, traffic: &Traffic) -> Value {
+fn failures(sim: &Simulation, traffic: &Traffic, remains: &Remains) -> Value {
     let net = sim.network();
     let Some(losses) = &sim.records().losses else { return Value::Null };
     let mut dropped: BTreeMap<&str, u64> = BTreeMap::new();
@@ -198,7 +216,7 @@ fn failures(sim: &Simulation, traffic: &Traffic) -> Value {
             "sent": sim.records().flows.iter().map(|flow| flow.packets_sent).sum::<u64>(),
             "dropped": losses.iter().filter(|(key, _)| key.is_data).map(|(_, loss)| loss.packets).sum::<u64>(),
             "trimmed": sim.counters().trims,
-            "in_network": sim.data_packets_in_network(),
+            "in_network": remains.data_packets,
         },
         "unfinished_flows": unfinished.len(),
         "unfinished": unfinished.iter().take(LISTED).collect::<Vec<_>>(),
@@ -221,7 +239,7 @@ fn link_retry(sim: &Simulation) -> Value {
 }
 
 /// The names of the ports that wait on each other for ever.
-pub(super) fn deadlock(sim: &Simulation) -> Vec<String> {
+fn deadlock(sim: &Simulation) -> Vec<String> {
     sim.deadlock().into_iter().map(|p| sim.network().topology.port_name(p)).collect()
 }
 
