@@ -16,9 +16,13 @@ pub(crate) struct Outcomes {
 }
 
 impl Outcomes {
-    /// Without outcomes, with room for those of `flows` messages. Memory that is not written yet costs nothing.
+    /// Without outcomes, with room for those of `flows` messages where there are addresses enough. Room that is not used takes no
+    /// memory.
     pub fn with_room(flows: usize) -> Outcomes {
-        Outcomes { flows: Vec::with_capacity(flows), rows: Vec::with_capacity(flows) }
+        let mut outcomes = Outcomes::default();
+        let room = outcomes.rows.try_reserve_exact(flows);
+        _ = room.and_then(|()| outcomes.flows.try_reserve_exact(flows));
+        outcomes
     }
 
     /// Adds the outcome of a message that has ended.
@@ -41,17 +45,16 @@ impl Outcomes {
     /// its place.
     pub fn by_flow(self, count: usize) -> Vec<FlowOutcome> {
         let Outcomes { mut flows, mut rows } = self;
-        debug_assert!(flows.len() <= count, "no message ends twice");
         flows.resize(count, NONE);
         rows.resize(count, FlowOutcome::default());
         for place in 0..count {
             // Each swap brings a row to its place, from where it never goes.
-            while flows[place] != NONE && flows[place].index() != place {
+            while flows[place] != NONE && flows[flows[place].index()] != flows[place] {
                 let own = flows[place].index();
-                debug_assert!(flows[own] != flows[place], "no message ends twice");
                 flows.swap(place, own);
                 rows.swap(place, own);
             }
+            debug_assert!(flows[place] == NONE || flows[place].index() == place, "no message ends twice");
         }
         rows
     }
