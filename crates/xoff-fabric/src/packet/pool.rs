@@ -101,7 +101,9 @@ impl Packets {
 
     /// Forgets all packets and their telemetry. Nothing that names a packet may be looked at from now on.
     pub(crate) fn forget_all(&mut self) {
-        *self = Packets::new(0);
+        self.end_telemetry();
+        (self.slots, self.free, self.live) = (Vec::new(), NO_PACKET, 0);
+        (self.ways, self.offers, self.loads) = (None, None, None);
     }
 
     /// Number of packets in the pool.

@@ -126,9 +126,8 @@ fn a_finished_message_keeps_its_record() {
     assert!(each < 96.0 + 4.0 + 2.0 * 24.0, "{each} B");
 }
 
-/// 16 hosts send to one without congestion control, and PAUSE comes late: packets queue. A packet takes a cache line, and
-/// another one for telemetry; the pool doubles when its first room, for 256 packets a host, is full.
-fn in_flight(scheme: AnyScheme) -> f64 {
+/// 16 hosts send to one without congestion control, and PAUSE comes late: packets queue.
+fn queueing(scheme: AnyScheme) -> NetworkBuilder {
     let mut net = NetworkBuilder::new();
     let (to, switch) = (net.host("to"), net.switch("s"));
     net.link(to, switch, Rate::from_gbps(100), Time::from_ns(500));
@@ -139,6 +138,13 @@ fn in_flight(scheme: AnyScheme) -> f64 {
     }
     net.scheme(scheme);
     net.flow_control(FlowControl::None);
+    net
+}
+
+/// Bytes of a run for each packet in flight. A packet takes a cache line, and another one for telemetry; the pool doubles when its
+/// first room, for 256 packets a host, is full.
+fn in_flight(scheme: AnyScheme) -> f64 {
+    let net = queueing(scheme);
     let run = || {
         let mut simulation = net.simulation().expect("a network");
         simulation.run(&mut |_| true).expect("a run");
@@ -147,6 +153,17 @@ fn in_flight(scheme: AnyScheme) -> f64 {
     let (packets, bytes) = peak(run);
     assert!(packets > 10_000, "{packets}");
     bytes / f64::from(packets)
+}
+
+/// The pool has a place of 64 B for each of the most packets that were in flight, also when they have arrived.
+#[test]
+fn a_run_that_is_over_gives_its_packets_memory_back() {
+    let mut simulation = queueing(AnyScheme::None(Default::default())).simulation().expect("a network");
+    simulation.run(&mut |_| true).expect("a run");
+    let (before, _) = BYTES.with(Cell::get);
+    simulation.forget_packets();
+    let (after, _) = BYTES.with(Cell::get);
+    assert!(before - after >= 64 * simulation.max_packets_in_flight() as isize, "{before} {after}");
 }
 
 #[test]
