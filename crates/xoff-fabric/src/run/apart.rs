@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use xoff_engine::Time;
 
+use super::any_partition::AnyPartition;
 use super::division::Division;
 use super::fast_forward::{Allowance, FastForward, FastForwarded, alone};
-use super::partition::AnyPartition;
 use super::simulation::{Progress, Stop};
 use super::windows::{Bounds, End, Windows};
 use crate::observe::Failure;

@@ -1,6 +1,6 @@
 //! Whether ports of a network in partitions wait for each other for ever.
 
-use super::partition::AnyPartition;
+use super::any_partition::AnyPartition;
 use crate::ids::{PortId, QueueId};
 use crate::network::Network;
 use crate::observe::deadlock::deadlock;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use xoff_engine::Time;
 
-use super::partition::AnyPartition;
+use super::any_partition::AnyPartition;
 use super::windows::Totals;
 use crate::packet::Transit;
 

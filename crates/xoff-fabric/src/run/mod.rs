@@ -3,6 +3,7 @@
 //! A run is compiled for its flow control and its kind of NIC ([`Partition`] is generic over both), so that there is no
 //! dispatch for each packet; only [`partitions`] chooses the two. The room may touch all other rooms.
 
+mod any_partition;
 mod apart;
 mod assemble;
 pub mod buffer_sizing;
@@ -45,7 +46,8 @@ use crate::packet::PartitionId;
 use crate::settings::flow_control::flow_controls;
 use crate::settings::{FlowControl, NicTimer, Transport};
 use crate::switch::Marking;
-use partition::{AnyPartition, Partition};
+use any_partition::AnyPartition;
+use partition::Partition;
 use side_by_side::side_by_side;
 
 /// All partitions of a network that is cut by `cut`, with `detector` at each switch's egress queues, made on up to `threads` threads.

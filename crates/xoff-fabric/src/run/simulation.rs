@@ -5,13 +5,13 @@ use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_schemes::detector::AnyDetector;
 
+use super::any_partition::AnyPartition;
 use super::apart::{Ends, Outcome, apart};
 use super::critical_path::CriticalPath;
 use super::cut::Cut;
 use super::deadlocked::deadlocked;
 use super::fast_forward::{self, Allowance, Approximate, FastForward, FastForwarded, Skips};
 use super::pace::Pace;
-use super::partition::AnyPartition;
 use super::partitions;
 use super::patience::{patience, settled_at};
 use super::side_by_side::side_by_side;

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use xoff_engine::Barrier;
 
+use super::any_partition::AnyPartition;
 use super::critical_path::{CriticalPath, Meter};
 use super::mail::Mail;
 use super::pace::Choice;
-use super::partition::AnyPartition;
 use super::simulation::Progress;
 use super::windows::{End, Windows};
 use crate::observe::Failure;

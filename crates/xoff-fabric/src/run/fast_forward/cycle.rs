@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use xoff_engine::Time;
 
-use super::super::partition::AnyPartition;
+use super::super::any_partition::AnyPartition;
 use super::account::{Held, Span};
 use super::jump::{Counts, Jump, Since};
 use super::state::State;

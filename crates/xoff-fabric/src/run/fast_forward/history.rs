@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use xoff_engine::Time;
 
-use super::super::partition::AnyPartition;
+use super::super::any_partition::AnyPartition;
 use super::course::Change;
 use super::jump::{Counts, Since};
 use super::steady;

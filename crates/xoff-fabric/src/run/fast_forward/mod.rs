@@ -55,7 +55,7 @@ use trial::Repetition;
 pub use unknown::UnknownState;
 pub(super) use unknown::is_unknown;
 
-use super::partition::AnyPartition;
+use super::any_partition::AnyPartition;
 use super::simulation::Progress;
 use super::windows::{End, Windows};
 use crate::host::forward::Pulse;

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use xoff_engine::{Rate, Time};
 
-use super::super::partition::AnyPartition;
+use super::super::any_partition::AnyPartition;
 use super::steady::learns_from_acks;
 use crate::host::forward::Pulse;
 

@@ -8,7 +8,7 @@
 
 use xoff_engine::Time;
 
-use super::super::partition::AnyPartition;
+use super::super::any_partition::AnyPartition;
 use super::jump::Counts;
 use super::state::State;
 use super::steady::{Steady, learns_from_acks};
