@@ -10,8 +10,8 @@ use crate::ids::{PortId, QueueId};
 /// The egress ports of switches that wait for each other; empty if there is no deadlock. First come the ports of a circle, each
 /// waiting for the next and the last for the first, then the others, ascending.
 ///
-/// `held` says by queue whether the queue is stopped and its other end has no room; `charged` lists for each packet in a
-/// switch's memory its ingress queue, to which it is charged, and its egress queue. If the lanes of a port share memory (`is_shared`), a
+/// `held` says by queue whether the queue is stopped and its other end has no room; `charged` lists for the packets in
+/// switches' memories the ingress queue to which they are charged, and their egress queue. If the lanes of a port share memory (`is_shared`), a
 /// packet that may still leave frees those who wait for any lane of its ingress port.
 pub(crate) fn deadlock(
     mut held: Vec<bool>,

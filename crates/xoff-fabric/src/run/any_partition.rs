@@ -85,7 +85,7 @@ pub(super) trait AnyPartition: Send {
     fn packets_in_flight(&self) -> u32;
     /// Number of data packets among them.
     fn data_in_network(&self) -> u64;
-    /// For each packet in a switch's memory: the ingress queue that it is charged to and its egress queue.
+    /// For the packets in switches' memories: the ingress queues that they are charged to, and their egress queues; each pair once.
     fn charged(&self) -> Vec<(QueueId, QueueId)>;
     /// Whether ports of the partition, which has all nodes, wait for each other for ever.
     fn is_deadlocked(&self) -> bool;

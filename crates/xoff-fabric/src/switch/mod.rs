@@ -21,6 +21,8 @@ mod switch_point;
 mod voq;
 mod watchdog;
 
+use std::collections::BTreeSet;
+
 use xoff_engine::{Stream, Time};
 use xoff_schemes::{AnyDetector, Detector, IntPath};
 
@@ -151,7 +153,8 @@ impl Switches {
         self.switch_points.iter().flat_map(|points| points.max_flows())
     }
 
-    /// For each packet that waits for one of `ports`: the ingress queue that it is charged to and its egress queue.
+    /// The ingress queues that the packets which wait for one of `ports` are charged to, each with the egress queue where they wait;
+    /// every pair once, however many packets it has.
     pub fn charged<C: LinkControl>(
         &self,
         ctx: &Ctx,
@@ -161,14 +164,14 @@ impl Switches {
         let mut pairs = Vec::new();
         for &port in ports {
             for priority in 0..links.priorities as u8 {
-                for id in packets_waiting(self.voqs.as_deref(), ctx, links, port, DATA + priority) {
+                let egress = QueueId::new(port, priority, links.priorities);
+                let waiting = packets_waiting(self.voqs.as_deref(), ctx, links, port, DATA + priority);
+                let charged = waiting.into_iter().map(|id| {
                     let packet = &ctx.packets[id];
-                    let ingress = packet.ingress_class() - DATA;
-                    pairs.push((
-                        QueueId::new(packet.ingress, ingress, links.priorities),
-                        QueueId::new(port, priority, links.priorities),
-                    ));
-                }
+                    QueueId::new(packet.ingress, packet.ingress_class() - DATA, links.priorities)
+                });
+                let distinct: BTreeSet<QueueId> = charged.collect();
+                pairs.extend(distinct.into_iter().map(|ingress| (ingress, egress)));
             }
         }
         pairs

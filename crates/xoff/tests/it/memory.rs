@@ -173,3 +173,32 @@ fn a_packet_in_flight_takes_at_most_200_bytes_and_300_with_telemetry() {
     let with_int = in_flight(AnyScheme::Hpcc(Default::default()));
     assert!(with_int < 300.0, "{with_int} B");
 }
+
+/// Pairs of hosts send to one host each until PAUSE stops all 32 senders, which is at 500 KB of each: the switch has more than 8,000
+/// packets of 1.5 KB. Whether queues wait for each other in a circle is asked of pairs of an ingress and an egress queue: there are 32
+/// of them, and each packet is of one. What takes memory is the list of the packets of one of 16 egress queues, 4 B for each, at most
+/// three times that while the list grows: less than 1 B for each packet of the switch.
+#[test]
+fn to_look_for_a_deadlock_takes_no_memory_for_each_packet_that_waits() {
+    let mut net = NetworkBuilder::new();
+    let switch = net.switch("s");
+    let host = |net: &mut NetworkBuilder, name| {
+        let host = net.host(name);
+        net.link(host, switch, Rate::from_gbps(100), Time::from_ns(500));
+        host
+    };
+    for number in 0..16 {
+        let to = host(&mut net, format!("to{number}"));
+        for side in ["left", "right"] {
+            let from = host(&mut net, format!("{side}{number}"));
+            net.flow(from, to, Bytes(10_000_000), Time::ZERO);
+        }
+    }
+    net.scheme(AnyScheme::None(Default::default())).duration(Time::from_us(200));
+    let mut simulation = net.simulation().expect("a network");
+    simulation.run(&mut |_| true).expect("a run");
+    let (circle, bytes) = peak(|| simulation.deadlock());
+    let packets = simulation.packets_in_flight();
+    assert!(circle.is_empty() && packets > 8_000, "{circle:?} {packets}");
+    assert!(bytes < f64::from(packets), "{bytes} B for {packets} packets");
+}
