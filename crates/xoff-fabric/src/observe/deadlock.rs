@@ -11,8 +11,8 @@ use crate::ids::{PortId, QueueId};
 /// waiting for the next and the last for the first, then the others, ascending.
 ///
 /// `held` says by queue whether the queue is stopped and its other end has no room; `charged` lists for the packets in
-/// switches' memories the ingress queue to which they are charged, and their egress queue. If the lanes of a port share memory (`is_shared`), a
-/// packet that may still leave frees those who wait for any lane of its ingress port.
+/// switches' memories the ingress queue to which they are charged, and their egress queue, each pair at least once. If the lanes
+/// of a port share memory (`is_shared`), a packet that may still leave frees those who wait for any lane of its ingress port.
 pub(crate) fn deadlock(
     mut held: Vec<bool>,
     charged: &[(QueueId, QueueId)],
