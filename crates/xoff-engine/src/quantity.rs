@@ -106,6 +106,9 @@ const BYTES: Kind = Kind {
     example: "a size such as \"320KB\" (units: TB, GB, MB, KB, B, and TiB, GiB, MiB, KiB)",
 };
 
+/// The maximum of any quantity: the next number stands for no limit, as [`Time::NEVER`] and [`Rate::UNLIMITED`] do.
+const MAX: u64 = u64::MAX - 1;
+
 impl Kind {
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let owned = || text.to_string();
@@ -127,7 +130,7 @@ impl Kind {
             let expected = format!("{}{}", self.example, self.nearest_unit(unit));
             return Err(QuantityError::UnknownUnit(owned(), unit.into(), expected));
         };
-        let too_large = || QuantityError::TooLarge(owned(), self.show(u64::MAX));
+        let too_large = || QuantityError::TooLarge(owned(), self.show(MAX));
         let mut value: u128 = 0;
         for b in whole.bytes().filter(|b| *b != b'_') {
             value = value
@@ -146,7 +149,7 @@ impl Kind {
             let part = part.filter(|p| p % ten_to == 0).ok_or_else(inexact)?;
             value += part / ten_to;
         }
-        u64::try_from(value).map_err(|_| too_large())
+        u64::try_from(value).ok().filter(|value| *value <= MAX).ok_or_else(too_large)
     }
 
     /// The unit that was probably meant by an unknown one. There is no suggestion for a unit of another kind of quantity,
@@ -268,11 +271,14 @@ mod tests {
         assert!(matches!(time("99999999999999s"), QuantityError::TooLarge(..)));
         assert!(matches!(time(&"9".repeat(60)), QuantityError::MissingUnit(..)));
         assert!(matches!(time(&format!("{}s", "9".repeat(60))), QuantityError::TooLarge(..)));
+        // 2^64 - 1 ps stand for never: the time before is the last one.
+        assert!(matches!(time("18446744073709551615ps"), QuantityError::TooLarge(..)));
+        assert_eq!("18446744073709551614ps".parse(), Ok(Time(u64::MAX - 1)));
     }
 
     proptest! {
         #[test]
-        fn displayed_text_parses_back(n: u64) {
+        fn displayed_text_parses_back(n in 0..u64::MAX) {
             prop_assert_eq!(Time(n).to_string().parse(), Ok(Time(n)));
             prop_assert_eq!(Rate(n).to_string().parse(), Ok(Rate(n)));
             prop_assert_eq!(Bytes(n).to_string().parse(), Ok(Bytes(n)));

@@ -25,15 +25,15 @@ fn star(hosts: u32) -> Topology {
     Topology { nodes, links: NodeId::all(hosts as usize).map(link).collect(), ..Topology::default() }
 }
 
-/// `senders` flows to the last host that share the packets; each gives its data at `rate`, or all at once.
-fn network(scheme: &str, senders: u32, rate: Option<Rate>, settings: &Settings) -> Network {
+/// `senders` flows to the last host that share the packets; each makes its data at `rate`.
+fn network(scheme: &str, senders: u32, rate: Rate, settings: &Settings) -> Network {
     let (size, payload) = (PACKETS / u64::from(senders), 1_000);
     let flow = |src| Flow {
         src,
         dst: NodeId(senders),
-        size: Some(size * payload),
+        size: (size * payload).into(),
         start: Time::ZERO,
-        stop: None,
+        stop: Time::NEVER,
         source_rate: rate,
         priority: 0,
     };
@@ -59,14 +59,14 @@ fn runs(bencher: Bencher<'_, '_>, network: impl Fn() -> Network + Sync) {
 /// Each packet finds every port idle: its source makes one every 0.8 us.
 #[divan::bench(args = ["none", "hpcc", "dcqcn"])]
 fn idle(bencher: Bencher<'_, '_>, scheme: &str) {
-    runs(bencher, || network(scheme, 1, Some(Rate::from_gbps(10)), &Settings::default()));
+    runs(bencher, || network(scheme, 1, Rate::from_gbps(10), &Settings::default()));
 }
 
 /// Eight senders at line rate to one receiver: each packet joins a queue, and nothing is stopped.
 #[divan::bench(args = ["none", "hpcc", "dcqcn"])]
 fn busy(bencher: Bencher<'_, '_>, scheme: &str) {
     let settings = Settings { flow_control: FlowControl::None, ..Settings::default() };
-    runs(bencher, || network(scheme, 8, None, &settings));
+    runs(bencher, || network(scheme, 8, Rate::UNLIMITED, &settings));
 }
 
 /// The same with PAUSE, which stops each sender again and again.
@@ -74,7 +74,7 @@ fn busy(bencher: Bencher<'_, '_>, scheme: &str) {
 fn paused(bencher: Bencher<'_, '_>, scheme: &str) {
     let pfc = Pfc { xoff: Some(Bytes(20_000)), ..Pfc::default() };
     let settings = Settings { flow_control: FlowControl::Pfc(pfc), ..Settings::default() };
-    runs(bencher, || network(scheme, 8, None, &settings));
+    runs(bencher, || network(scheme, 8, Rate::UNLIMITED, &settings));
 }
 
 fn main() {

@@ -186,7 +186,8 @@ impl Scheme for Pcn {
     const SOURCE: &'static str =
         "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI 2020";
     type Reaction = Sender;
-    type Notification = Receiver;
+    /// Boxed, so that a connection under another scheme takes no memory for it.
+    type Notification = Box<Receiver>;
     type Congestion = NoOp;
     type DefaultDetector = NpEcn;
 
@@ -217,8 +218,8 @@ impl Scheme for Pcn {
             w_max: self.w_max,
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Receiver {
-        Receiver {
+    fn notification(&self, _: &FlowEnv) -> Box<Receiver> {
+        Box::new(Receiver {
             period: self.period,
             idle: self.idle,
             congested_share: self.congested_share,
@@ -230,7 +231,7 @@ impl Scheme for Pcn {
             marked: 0,
             bytes: 0,
             due: Time::NEVER,
-        }
+        })
     }
     fn congestion(&self, _: &PortEnv) -> NoOp {
         NoOp

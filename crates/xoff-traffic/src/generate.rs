@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::{io, mem};
 
 use serde::Serialize;
-use xoff_engine::{Domain, NicChoice, Rate, Stream, Time, stream};
+use xoff_engine::{Domain, MessageSize, NicChoice, Rate, Stream, Time, stream};
 
 use crate::closed_loop::{Dependency, Hold, Milestone, Operation, Role, Step, Waiter};
 use crate::connections::Numbering;
@@ -18,20 +18,20 @@ use crate::pattern::Pattern;
 pub const MAX_FLOWS: u64 = 50_000_000;
 
 /// One message from a host to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FlowSpec {
     /// Sender's index.
     pub src: u32,
     /// Receiver's index; never the sender's.
     pub dst: u32,
-    /// Bytes of payload; `None` for an endless flow.
-    pub size: Option<u64>,
+    /// Bytes of payload.
+    pub size: MessageSize,
     /// When its first byte is ready; for a dependent flow, the earliest time.
     pub start: Time,
-    /// When the flow ends, complete or not; `None` if only its size or the end of the run ends it.
-    pub stop: Option<Time>,
-    /// The rate at which the application makes its payload; `None` if all bytes are ready at the start.
-    pub app_rate: Option<Rate>,
+    /// When the flow ends, complete or not; [`Time::NEVER`] if only its size or the end of the run ends it.
+    pub stop: Time,
+    /// The rate at which the application makes its payload; [`Rate::UNLIMITED`] if all bytes are ready at the start.
+    pub app_rate: Rate,
     /// Traffic class, 0 to 7.
     pub priority: u8,
     /// Index into [`Traffic::labels`].
@@ -46,6 +46,26 @@ pub struct FlowSpec {
     pub background: bool,
     /// Which NIC the flow's connection takes at its sender; `None` if the pattern does not say.
     pub nic: Option<NicChoice>,
+}
+
+impl Default for FlowSpec {
+    /// An endless flow from the first host to itself, which nothing stops and nothing limits.
+    fn default() -> FlowSpec {
+        FlowSpec {
+            src: 0,
+            dst: 0,
+            size: MessageSize::ENDLESS,
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            app_rate: Rate::UNLIMITED,
+            priority: 0,
+            label: 0,
+            role: None,
+            connection: None,
+            background: false,
+            nic: None,
+        }
+    }
 }
 
 /// The load of a Poisson pattern, asked for and offered. A load is payload bytes divided by the bytes that the senders'
@@ -252,7 +272,7 @@ impl Sink {
     }
     /// Adds a message of `size` bytes.
     pub(crate) fn message(&mut self, src: u32, dst: u32, size: u64, start: Time) {
-        self.flow(FlowSpec { size: Some(size), ..self.blank(src, dst, start) });
+        self.flow(FlowSpec { size: size.into(), ..self.blank(src, dst, start) });
     }
     /// An endless flow with the pattern's class, NIC choice and label; not added yet.
     pub(crate) fn blank(&self, src: u32, dst: u32, start: Time) -> FlowSpec {

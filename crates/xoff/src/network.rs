@@ -128,8 +128,16 @@ impl NetworkBuilder {
     /// Adds a message of `size` payload bytes from one host to another, in priority 0. Returns its number: its index in
     /// [`xoff_fabric::observe::records::Records::flows`] if flows are added in the order of their start.
     pub fn flow(&mut self, src: NodeId, dst: NodeId, size: Bytes, start: Time) -> FlowId {
-        let size = Some(size.0);
-        self.any_flow(Flow { src, dst, size, start, stop: None, source_rate: None, priority: 0 })
+        let size = size.0.into();
+        self.any_flow(Flow {
+            src,
+            dst,
+            size,
+            start,
+            stop: Time::NEVER,
+            source_rate: Rate::UNLIMITED,
+            priority: 0,
+        })
     }
 
     /// Adds any flow, and returns its number as [`NetworkBuilder::flow`] does.
@@ -235,9 +243,9 @@ impl NetworkBuilder {
                 Violation::new("src", format!("is node {}", f.src), "a host")
             } else if !is_host(f.dst) || f.src == f.dst {
                 Violation::new("dst", format!("is node {}", f.dst), "a host other than the sender")
-            } else if f.size == Some(0) {
+            } else if f.size == 0.into() {
                 Violation::new("size", "is zero", "at least a byte")
-            } else if f.size.is_none() && f.stop.is_none() && self.duration.is_none() {
+            } else if f.size.is_endless() && f.stop == Time::NEVER && self.duration.is_none() {
                 Violation::new("size", "is missing", "this, `stop` or a duration")
             } else if f.priority >= priorities {
                 Violation::new("priority", format!("is {}", f.priority), format!("below {priorities}"))

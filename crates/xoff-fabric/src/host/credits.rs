@@ -114,7 +114,7 @@ impl<N: NicScheduler> Hosts<N> {
         };
         let now: Time = ctx.now;
         // The ACK of a message's last packet completes the message.
-        if sender.sent.is_empty() && packet.seq < sender.message.end {
+        if !sender.others.has_sent() && packet.seq < sender.message.end {
             let newly_acked = on_ack(sender, &packet, ctx);
             if ctx.probes.on_acks && newly_acked > 0 {
                 ctx.probes.on_ack(now, packet.flow, newly_acked);

@@ -85,7 +85,7 @@ impl<N: NicScheduler> Hosts<N> {
                     tell(sender, ctx, id, newly_acked);
                 }
                 let first = newly_acked == packet.seq;
-                if !sender.sent.is_empty() {
+                if sender.others.has_sent() {
                     self.complete_messages(ctx, links, connection, id);
                 }
                 if N::DONE_AFTER_REACTION {
@@ -113,7 +113,7 @@ impl<N: NicScheduler> Hosts<N> {
                 if lost {
                     sender.reaction.on_loss(ctx.now);
                 }
-                if !sender.sent.is_empty() {
+                if sender.others.has_sent() {
                     self.complete_messages(ctx, links, connection, id);
                 }
                 if lost && ctx.net.signals.credits.is_some() {

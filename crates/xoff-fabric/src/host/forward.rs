@@ -141,7 +141,7 @@ impl<N: NicScheduler> Hosts<N> {
             let stream = &sender.stream;
             let endless = sender.message.end == u64::MAX;
             let repairs = stream.gone_back_from > stream.snd_una
-                || !sender.sent.is_empty()
+                || sender.others.has_sent()
                 || sender.selective.as_ref().is_some_and(|selective| selective.has_lost());
             Some(Pulse {
                 connection,
@@ -254,7 +254,7 @@ impl<N: NicScheduler> Hosts<N> {
         time: Time,
     ) {
         for sender in self.senders.iter_mut().flatten() {
-            sender.queued.iter_mut().for_each(|message| message.carried_time += time);
+            sender.others.both().1.for_each(|message| message.carried_time += time);
             if sender.is_idle() {
                 sender.reaction.set_ahead(time);
             }

@@ -21,8 +21,8 @@ pub(crate) struct Message {
     pub start: Time,
     /// Time from its start until its NIC may begin its first packet.
     cost: Time,
-    /// Payload rate at which its source makes data; `None` if all data is ready at the start.
-    source_rate: Option<Rate>,
+    /// Payload rate at which its source makes data; [`Rate::UNLIMITED`] if all data is ready at the start.
+    source_rate: Rate,
     /// All data may be sent at the start.
     is_ready: bool,
     /// Bytes on the wire so far.
@@ -50,11 +50,11 @@ impl Message {
             flow: number,
             first_packet: 0,
             base: 0,
-            end: flow.size.unwrap_or(u64::MAX),
+            end: flow.size.bytes().unwrap_or(u64::MAX),
             start: now,
             cost: Time::ZERO,
             source_rate: flow.source_rate,
-            is_ready: flow.source_rate.is_none(),
+            is_ready: flow.source_rate == Rate::UNLIMITED,
             wire_sent: 0,
             packets_sent: 0,
             cnps: 0,
@@ -95,8 +95,10 @@ impl Message {
         let made = offset.saturating_sub(self.base) + self.carried;
         let begin = self.start.saturating_add(self.cost);
         // The source makes data from the start on, whenever the NIC may begin.
-        let source = |rate: Rate| begin.max(self.start.saturating_add(rate.time_for(made)));
-        let ready = self.source_rate.map_or(begin, source);
+        let ready = match self.source_rate {
+            Rate::UNLIMITED => begin,
+            rate => begin.max(self.start.saturating_add(rate.time_for(made))),
+        };
         ready.saturating_sub(self.carried_time)
     }
 

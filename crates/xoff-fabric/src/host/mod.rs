@@ -15,6 +15,7 @@ pub(crate) mod forward;
 mod message;
 pub(crate) mod nic;
 mod nic_costs;
+mod other_messages;
 pub(crate) mod paced;
 mod pacing;
 mod program;

@@ -135,9 +135,7 @@ impl<N: NicScheduler> Hosts<N> {
         id: PacketId,
     ) {
         while let Some(sender) = self.senders[connection.index()].as_deref_mut()
-            && let Some(first) = sender.sent.front()
-            && first.end <= sender.stream.snd_una
-            && let Some(message) = sender.sent.pop_front()
+            && let Some(message) = sender.others.next_complete(sender.stream.snd_una)
         {
             if let Some(outcome) = self.message_done(ctx, links, connection, message, id) {
                 self.message_over(ctx, message.flow, &outcome);

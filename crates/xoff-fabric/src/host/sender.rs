@@ -1,6 +1,5 @@
 //! A connection at its sender: what is sent and acknowledged, its pacing, its reaction point, and its messages.
 
-use std::collections::VecDeque;
 use std::mem;
 
 use xoff_engine::{Rate, Time};
@@ -8,6 +7,7 @@ use xoff_schemes::ReactionPoint;
 
 use super::message::Message;
 use super::nic::NicId;
+use super::other_messages::OtherMessages;
 use super::reaction::LimitedReaction;
 use super::transport::SelectiveSender;
 use crate::ids::FlowId;
@@ -150,10 +150,8 @@ pub(crate) struct Sender {
     pub pacing: Pacing,
     /// The message that `snd_nxt` lies in or, between messages, the last one.
     pub message: Message,
-    /// Messages before that one which are not wholly acknowledged.
-    pub sent: VecDeque<Message>,
-    /// Messages after that one.
-    pub queued: VecDeque<Message>,
+    /// Messages before and after that one.
+    pub others: OtherMessages,
     pub nic: NicId,
     /// Where its path continues behind the host's port.
     pub position: u32,
@@ -222,25 +220,26 @@ impl Sender {
     /// Payload bytes from `offset` of the connection to the end of the last message that waits.
     pub fn left_from(&self, offset: u64) -> u64 {
         // A message that has no place yet begins at 0 or where it was.
-        let queued = self.queued.iter().map(|message| message.end - message.base);
+        let queued = self.others.queued().map(|message| message.end - message.base);
         let left = self.message.end.saturating_sub(offset);
         queued.fold(left, |sum, bytes| sum.saturating_add(bytes))
     }
 
     /// Whether a packet is left to send.
     pub fn has_more(&self) -> bool {
-        self.stream.snd_nxt < self.message.end || !self.queued.is_empty()
+        self.stream.snd_nxt < self.message.end || self.others.has_queued()
     }
 
     /// Whether nothing is left to send or to be acknowledged.
     pub fn is_idle(&self) -> bool {
-        self.stream.snd_una >= self.message.end && self.queued.is_empty()
+        self.stream.snd_una >= self.message.end && !self.others.has_queued()
     }
 
     /// The connection's messages that are not wholly acknowledged, first to last.
     pub fn open_messages(&mut self) -> impl Iterator<Item = &mut Message> {
         let open = self.stream.snd_una < self.message.end;
-        self.sent.iter_mut().chain(open.then_some(&mut self.message)).chain(&mut self.queued)
+        let (sent, queued) = self.others.both();
+        sent.chain(open.then_some(&mut self.message)).chain(queued)
     }
 
     /// The message `flow` of this connection; `None` if it is wholly acknowledged.
@@ -250,15 +249,15 @@ impl Sender {
 
     /// The offset up to which a message's bytes are acknowledged: none of a message that waits behind others, and has no place yet.
     pub fn acked_to(&self, flow: FlowId) -> u64 {
-        let waits = self.queued.iter().any(|message| message.flow == flow);
+        let waits = self.others.queued().any(|message| message.flow == flow);
         if waits { 0 } else { self.stream.snd_una }
     }
 
     /// Counts a retransmission for the message that it belongs to, which may be an earlier message.
     #[cold]
     pub fn count_again(&mut self, flow: FlowId, payload: u64, frame: u64) {
-        let earlier = self.sent.iter_mut().find(|message| message.flow == flow);
-        let message = earlier.unwrap_or(&mut self.message);
+        let (mut sent, _) = self.others.both();
+        let message = sent.find(|message| message.flow == flow).unwrap_or(&mut self.message);
         message.count(frame);
         message.retransmitted += payload;
     }
@@ -268,12 +267,12 @@ impl Sender {
         if self.stream.snd_nxt < self.message.end {
             return;
         }
-        let Some(mut next) = self.queued.pop_front() else { return };
+        let Some(mut next) = self.others.next_queued() else { return };
         if next.base < self.message.end {
             next.place(self.message.end, self.stream.next_packet);
             self.pacing.end_burst();
         }
-        self.sent.push_back(mem::replace(&mut self.message, next));
+        self.others.add_sent(mem::replace(&mut self.message, next));
     }
 
     /// Goes on with a message after all before it are complete.
@@ -287,8 +286,8 @@ impl Sender {
     /// already.
     pub fn stop_message(&mut self, flow: FlowId, payload: u64) {
         let (placed, sent) = (self.message.end, self.stream.snd_nxt.max(self.stream.gone_back_from));
-        let unplaced = self.queued.iter_mut().filter(|message| message.base < placed);
-        if let Some(message) = unplaced.into_iter().find(|message| message.flow == flow) {
+        let is_meant = |message: &&mut Message| message.base < placed && message.flow == flow;
+        if let Some(message) = self.others.both().1.find(is_meant) {
             message.end = message.end.min(payload);
         } else if let Some(message) = self.open_message(flow) {
             message.end = message.end.min(sent.max(message.base) + payload);
@@ -306,7 +305,7 @@ impl Sender {
 
     #[cold]
     fn skip(&mut self, seq: u64, payload: u64) {
-        while self.message.end <= seq && !self.queued.is_empty() {
+        while self.message.end <= seq && self.others.has_queued() {
             self.stream.snd_nxt = self.message.end;
             self.number_next(payload);
             self.advance_message();
@@ -325,10 +324,10 @@ impl Sender {
     pub fn go_back(&mut self, seq: u64, wire: &WireSizes) {
         self.stream.gone_back_from = self.stream.gone_back_from.max(self.stream.snd_nxt);
         while seq < self.message.base
-            && let Some(before) = self.sent.pop_back()
+            && let Some(before) = self.others.last_sent()
         {
             let after = mem::replace(&mut self.message, before);
-            self.queued.push_front(after);
+            self.others.queue_again(after);
         }
         self.stream.snd_nxt = seq;
         self.number_next(wire.payload);

@@ -1,13 +1,12 @@
 //! A message starts: on a connection of its own, or behind the earlier messages of a shared one.
 
-use std::collections::VecDeque;
-
 use xoff_engine::{Domain, Time, stream};
 use xoff_schemes::{FlowEnv, ReactionPoint};
 
 use super::Hosts;
 use super::message::Message;
 use super::nic::NicScheduler;
+use super::other_messages::OtherMessages;
 use super::reaction::LimitedReaction;
 use super::sender::{Pacing, SendState, SendStream, Sender};
 use super::transport::SelectiveSender;
@@ -41,8 +40,8 @@ impl<N: NicScheduler> Hosts<N> {
         if self.recall.is_some() && self.starts_recalled(ctx, links, flow) {
             return;
         }
-        if let Some(stop) = f.stop {
-            let at = stop.saturating_sub(ctx.carried).max(ctx.now);
+        if f.stop != Time::NEVER {
+            let at = f.stop.saturating_sub(ctx.carried).max(ctx.now);
             ctx.schedule(f.src, at, key(kind::FLOW_STOP, flow.0), 0);
         }
         if N::OWN_TRANSPORT {
@@ -70,8 +69,7 @@ impl<N: NicScheduler> Hosts<N> {
             stream: SendStream::default(),
             pacing: Pacing::new(ctx.now, &reaction),
             message,
-            sent: VecDeque::new(),
-            queued: VecDeque::new(),
+            others: OtherMessages::default(),
             nic,
             position: net.paths.routes[connection.index()].data + 1,
             priority: f.priority,
@@ -109,7 +107,7 @@ impl<N: NicScheduler> Hosts<N> {
             return N::on_start(self, ctx, links, connection);
         }
         // The message gets its place in the connection when the messages before it are sent.
-        sender.queued.push_back(message);
+        sender.others.queue(message);
         sender.advance_message();
         if sender.message.flow == message.flow {
             if ctx.net.signals.credits.is_some() {

@@ -155,7 +155,7 @@ impl Network {
                 limit: MAX_INDEX,
             });
         }
-        if let Some(flow) = flows.iter().position(|flow| flow.size == Some(0)) {
+        if let Some(flow) = flows.iter().position(|flow| flow.size == 0.into()) {
             return Err(BuildError::NoData { flow });
         }
         let lanes = router.lanes().cloned();

@@ -67,7 +67,7 @@ impl Growth {
             let (count, limit) = (id.index() + 1, net.first_other);
             return Err(BuildError::TooMany { what: "flows", count, limit });
         }
-        if flow.size == Some(0) {
+        if flow.size == 0.into() {
             return Err(BuildError::NoData { flow: id.index() });
         }
         flow.priority *= net.paths.lanes.as_ref().map_or(1, Lanes::count);

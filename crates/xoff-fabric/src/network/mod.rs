@@ -26,7 +26,7 @@ pub(crate) use unloaded::{lead, uniform};
 
 use std::sync::Arc;
 
-use xoff_engine::{Rate, Time};
+use xoff_engine::{MessageSize, Rate, Time};
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
 
 use crate::fault::FaultPlan;
@@ -46,14 +46,14 @@ pub struct Flow {
     pub src: NodeId,
     /// Receiving host.
     pub dst: NodeId,
-    /// Payload bytes; `None` for a flow that sends until `stop` or the end of the run.
-    pub size: Option<u64>,
+    /// Payload bytes; an endless flow sends until `stop` or the end of the run.
+    pub size: MessageSize,
     /// Start time; for a dependent flow, the earliest.
     pub start: Time,
-    /// When the flow stops sending; `None` if it sends all its bytes.
-    pub stop: Option<Time>,
-    /// Payload rate at which its source makes data; `None` if all data is ready at the start.
-    pub source_rate: Option<Rate>,
+    /// When the flow stops sending; [`Time::NEVER`] if it sends all its bytes.
+    pub stop: Time,
+    /// Payload rate at which its source makes data; [`Rate::UNLIMITED`] if all data is ready at the start.
+    pub source_rate: Rate,
     /// Data priority; if routing takes several virtual lanes, in a [`Network`] that of the first lane: see
     /// [`Network::traffic_priority`].
     pub priority: u8,
@@ -306,7 +306,7 @@ impl Network {
     /// When a flow that starts at zero reaches its milestones under the conditions of [`Network::ideal_fct`]; `None` for an
     /// endless flow.
     pub fn unloaded(&self, flow: FlowId) -> Option<UnloadedFct> {
-        let size = self.flows[flow.index()].size?;
+        let size = self.flows[flow.index()].size.bytes()?;
         let host = &self.settings.host;
         let flow = UnloadedFlow {
             topology: &self.topology,

@@ -198,11 +198,11 @@ impl Load {
     /// Estimated numbers of a flow's data packets and ACKs.
     fn packets(net: &Network, flow: FlowId, duration: Option<Time>) -> (u64, u64) {
         let f = &net.flows[flow.index()];
-        let until = duration.unwrap_or(Time::NEVER).min(f.stop.unwrap_or(Time::NEVER));
+        let until = duration.unwrap_or(Time::NEVER).min(f.stop);
         let until = if until == Time::NEVER { f.start.saturating_add(Time::from_us(1_000)) } else { until };
         let rate = net.topology.rate(net.data_path(flow)[0]);
         let max = rate.bytes_in(until.saturating_sub(f.start));
-        let bytes = match (f.size, duration) {
+        let bytes = match (f.size.bytes(), duration) {
             (Some(size), None) => size,
             (size, _) => size.unwrap_or(u64::MAX).min(max),
         };

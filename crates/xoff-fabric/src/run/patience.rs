@@ -29,6 +29,6 @@ pub(super) fn patience(net: &Network) -> Option<Time> {
 /// From when on nothing new comes from outside: the last fault and the last start of a message that waits for no other.
 pub(super) fn settled_at(net: &Network) -> Time {
     let faults = net.faults.as_ref().map_or(Time::ZERO, |plan| plan.settled_at());
-    let starts = net.flows.iter().map(|flow| flow.stop.unwrap_or(flow.start));
+    let starts = net.flows.iter().map(|flow| if flow.stop == Time::NEVER { flow.start } else { flow.stop });
     starts.max().unwrap_or(Time::ZERO).max(faults)
 }

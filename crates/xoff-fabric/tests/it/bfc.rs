@@ -31,7 +31,7 @@ fn network(topology: Topology, settings: Settings, flows: Vec<Flow>) -> Network 
 }
 
 fn run(topology: Topology, settings: Settings, flows: Vec<Flow>) -> Simulation {
-    let sizes: u64 = flows.iter().map(|flow| flow.size.unwrap_or(0)).sum();
+    let sizes: u64 = flows.iter().map(|flow| flow.size.bytes().unwrap_or(0)).sum();
     let mut sim = Simulation::new(network(topology, settings, flows), None, Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     // Each byte arrives once and nothing is left behind.

@@ -204,7 +204,7 @@ fn a_low_rate_shows_in_each_gap() {
 #[test]
 fn a_slow_source_is_no_fault_of_the_network() {
     // 1456 B at 1 Gbps: a packet each 11,648,000 ps.
-    let slow = Flow { source_rate: Some(Rate::from_gbps(1)), ..flow(0, 1, 3 * PAYLOAD) };
+    let slow = Flow { source_rate: Rate::from_gbps(1), ..flow(0, 1, 3 * PAYLOAD) };
     let sim = run(links(1, &[0, 0]), Settings::default(), none(), vec![slow]);
     let sender = vec![
         (Sender, Serialization, "h0->s0", 2 * FRAME),

@@ -223,7 +223,7 @@ fn nothing_of_a_message_that_waits_behind_another_is_acknowledged() {
     for (number, flow) in flows.iter().enumerate() {
         let rows = sim.records().samples.rates.iter().filter(|row| row.flow == FlowId::at(number));
         let bytes: f64 = rows.map(|row| row.goodput_bps * row.interval.secs() / 8.0).sum();
-        assert!((bytes - flow.size.expect("finite") as f64).abs() < 1e-3, "{number}: {bytes}");
+        assert!((bytes - flow.size.bytes().expect("finite") as f64).abs() < 1e-3, "{number}: {bytes}");
     }
 }
 
@@ -232,8 +232,8 @@ fn an_endless_message_gives_its_connection_to_the_next_when_it_is_stopped() {
     // 10 us are 125 frames; the message ends with one more. The next one, which has waited since 1 us, has two packets. The
     // third is stopped while it waits, and has one packet of its 100.
     let mut flows = vec![endless(0, 1, 0), at(1, flow(0, 1, 2 * PAYLOAD)), at(2, flow(0, 1, 100 * PAYLOAD))];
-    flows[0].stop = Some(Time::from_us(10));
-    flows[2].stop = Some(Time::from_us(5));
+    flows[0].stop = Time::from_us(10);
+    flows[2].stop = Time::from_us(5);
     let sim = run(network(2, settings(), none(), flows, sharing(&[Some(0); 3])), None, Recording::default());
     let packets: Vec<u64> = sim.records().flows.iter().map(|f| f.packets_sent).collect();
     assert_eq!(packets, [126, 2, 1]);
@@ -325,7 +325,7 @@ proptest! {
         };
         let (all, breakdown, fingerprint) = outcomes(1);
         for (outcome, flow) in all.iter().zip(&flows) {
-            prop_assert_eq!(Some(outcome.acked_bytes), flow.size);
+            prop_assert_eq!(Some(outcome.acked_bytes), flow.size.bytes());
         }
         for (number, outcome) in all.iter().enumerate() {
             let rows = breakdown.iter().filter(|row| row.flow == FlowId::at(number));

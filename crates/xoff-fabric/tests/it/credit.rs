@@ -144,7 +144,7 @@ fn a_place_is_free_when_the_last_bit_has_left_whatever_follows_it() {
     // h0's one frame passes s0 to h1 by 1.5 us. Its receiver waits for a second packet before it answers, so no ACK of it gets
     // in the way. h1's frame to h2 is answered by an ACK of 50 KB: from 3.5 us on it holds the link from s0 to h1 for 10 us.
     // s0 tells h0 every 5 us what is free, so at least once between 4 and 9 us, over a link on which nothing else is.
-    let one = Flow { source_rate: Some(Rate(1_000)), ..endless(0, 1, 0) };
+    let one = Flow { source_rate: Rate(1_000), ..endless(0, 1, 0) };
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(GBPS), Time::from_us(1));
     let mut settings = settings(cbfc(65_536, 5));
     (settings.packets.ack, settings.host.ack_every) = (Bytes(50_000), 2);

@@ -115,7 +115,7 @@ fn several_threads_begin_at_some_hundred_thousand_packet_hops() {
 fn a_long_run_with_few_packets_in_a_window_takes_one_thread() {
     // 100 Mbps for 10 s: 85,000 packets a second over three links, and as many ACKs, are 5 million packet-hops in all
     // but one in two windows of 1 us; a window's meeting of all threads takes as long as 50 packet-hops.
-    let slow = Flow { source_rate: Some(Rate::from_mbps(100)), ..flow(0, 1, 125_000_000) };
+    let slow = Flow { source_rate: Rate::from_mbps(100), ..flow(0, 1, 125_000_000) };
     let net = network(chain(2, &[0, 1], Rate::from_gbps(100), Time::from_us(1)), vec![slow]);
     assert_eq!(Cut::into(&net, 2, None).partitions(), 2);
     assert_eq!(Cut::fastest(&net, 2, None).partitions(), 1);

@@ -177,7 +177,7 @@ fn a_scheme_with_a_state_of_its_own_has_no_cycle() {
 #[test]
 fn what_a_source_has_yet_to_make_is_no_cycle() {
     // Three sources of 40 Gbps each share a link: 952 B each 190.4 ns, not at whole picoseconds for 9.973 Gbps.
-    let made = |src, bps| Flow { source_rate: Some(Rate(bps)), ..flow(src, 0, 20_000_000) };
+    let made = |src, bps| Flow { source_rate: Rate(bps), ..flow(src, 0, 20_000_000) };
     let flows = vec![made(1, 40_000_000_000), made(2, 9_973_000_000), made(3, 70_000_000_000)];
     let sims = both(&credits(), "none", &flows, None);
     assert_same(&sims);

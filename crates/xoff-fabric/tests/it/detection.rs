@@ -30,7 +30,7 @@ fn spreading_by(detector: &AnyDetector, burst: u64, recording: fn(&Simulation) -
         let pfc = Pfc { xoff: Some(Bytes(30_000)), ..Pfc::default() };
         let settings = Settings { flow_control: FlowControl::Pfc(pfc), ..Settings::default() };
         let slow = |mut f: xoff_fabric::Flow, gbps| {
-            f.source_rate = Some(Rate::from_gbps(gbps));
+            f.source_rate = Rate::from_gbps(gbps);
             f
         };
         let mut flows = vec![slow(flow(0, 6, 600_000), 20), slow(flow(1, 7, 200_000), 5)];

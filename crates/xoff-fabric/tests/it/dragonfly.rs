@@ -1,7 +1,7 @@
 //! Dragonflies: their size, their paths and lanes, and how much they carry under each routing.
 
 use serde_json::json;
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, MessageSize, Rate, Time};
 use xoff_fabric::ids::{NodeId, PortId};
 use xoff_fabric::network::{Flow, WireSizes};
 use xoff_fabric::routing::{Dependencies, Dragonfly, DragonflyVariant, Router, Routing, RoutingError};
@@ -50,7 +50,7 @@ pub fn settings(lanes: u8) -> Settings {
 pub fn offer(src: u32, dst: u32, share: f64) -> Flow {
     let wire = WireSizes::new(&settings(1), &Default::default());
     let payload = share * 100e9 * wire.payload as f64 / wire.frame() as f64;
-    Flow { size: None, stop: Some(STOP), source_rate: Some(Rate(payload as u64)), ..flow(src, dst, 1) }
+    Flow { size: MessageSize::ENDLESS, stop: STOP, source_rate: Rate(payload as u64), ..flow(src, dst, 1) }
 }
 
 const STOP: Time = Time::from_us(300);

@@ -131,7 +131,7 @@ fn pauses_come_again_with_their_episodes() {
     // Senders are paused from 500 kB of a message on: messages of 20,000 packets, which meet for 3.2 ms. Pauses, frames, times and what ports
     // have sent are those of the run with every packet.
     let (mut flows, dependencies) = episodes(8);
-    flows.iter_mut().for_each(|flow| flow.size = Some(20_000 * 952));
+    flows.iter_mut().for_each(|flow| flow.size = (20_000 * 952).into());
     let recording = Recording { pauses: true, ..Recording::default() };
     let [plain, fast] = [false, true].map(|fast| run(&flows, &dependencies, recording.clone(), None, fast));
     assert_eq!(recalled(&fast), of(3..8));

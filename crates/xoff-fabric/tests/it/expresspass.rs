@@ -57,8 +57,9 @@ fn run_with(topology: Topology, scheme: (&str, Value), flows: Vec<Flow>) -> Simu
 
 /// Each byte arrives once, nothing is left in switches, and a data packet takes one credit.
 fn assert_conserved(sim: &Simulation) {
-    let sizes: u64 = sim.network().flows.iter().map(|flow| flow.size.unwrap_or(0)).sum();
-    let packets: u64 = sim.network().flows.iter().map(|flow| flow.size.unwrap_or(0).div_ceil(PAYLOAD)).sum();
+    let sizes: u64 = sim.network().flows.iter().map(|flow| flow.size.bytes().unwrap_or(0)).sum();
+    let packets: u64 =
+        sim.network().flows.iter().map(|flow| flow.size.bytes().unwrap_or(0).div_ceil(PAYLOAD)).sum();
     assert_eq!((sim.counters().delivered_bytes, sim.counters().drops), (sizes, 0));
     assert_eq!(sim.buffered_bytes(), (0, 0));
     let credits = sim.counters().credits;

@@ -139,7 +139,7 @@ fn samples_in_the_middle_come_in_time_and_are_whole() {
 #[test]
 fn an_endless_message_stops_in_time() {
     // It sends a packet each 80 ns from 10 us on. At 5 ms it has sent 62,375, and the next packet is its last.
-    let stopped = Flow { stop: Some(Time::from_ms(5)), ..endless(0, 1, 10) };
+    let stopped = Flow { stop: Time::from_ms(5), ..endless(0, 1, 10) };
     let sim = run(2, vec![stopped], Recording::default(), None, true);
     let outcome = sim.records().flows[0];
     assert_eq!((outcome.packets_sent, outcome.acked_bytes), (62_376, 62_376 * 952));
@@ -266,7 +266,7 @@ fn a_jump_whose_own_error_exceeds_the_tolerance_does_not_come() {
     // look at the network, 1 us or more, passes before. Between samples 30 us apart at most 29 us are left: 1.3 % of them are
     // more than the tolerance. Between samples 80 us apart it is 0.5 %.
     let of = |interval| {
-        let slow = Flow { source_rate: Some(Rate(9_973_000_000)), ..endless(0, 1, 0) };
+        let slow = Flow { source_rate: Rate(9_973_000_000), ..endless(0, 1, 0) };
         let interval = Some(Time::from_us(interval));
         let recording = Recording { interval, queues: vec![PortId(0)], ..Recording::default() };
         let sim = run(2, vec![slow], recording, Some(Time::from_us(800)), true);

@@ -234,7 +234,7 @@ fn messages_that_a_detour_brings_together_have_met() {
     // other spine. The first link of the long one goes down at 2 ms, and from 2.02 ms on it goes by the other spine too. Then the short ones wait for
     // some of its packets, for no PAUSE, and all take the same time but for 0.1 %; yet none is recalled until the long one is over.
     let topology = two_spines_of(2);
-    let long = Flow { source_rate: Some(Rate::from_gbps(4)), ..flow(0, 2, 3_000_000) };
+    let long = Flow { source_rate: Rate::from_gbps(4), ..flow(0, 2, 3_000_000) };
     let net = |seed, faults| {
         let router = Router::new(topology.clone(), &Routing::default(), seed).expect("routes");
         let none = scheme("none", serde_json::json!({}), Time::from_us(1));

@@ -348,7 +348,7 @@ fn a_flow_that_stops_after_going_back_is_complete_at_its_receiver_too() {
             ..Settings::default()
         };
         let mut stopped = endless(0, 2, 0);
-        stopped.stop = Some(Time::from_us(stop_us));
+        stopped.stop = Time::from_us(stop_us);
         let none = scheme("none", json!({}), Time::ZERO);
         let flows = vec![stopped, flow(1, 2, 300_000)];
         let limit = Some(Time::from_ms(50));
@@ -388,7 +388,7 @@ fn without_loss_nothing_is_sent_again() {
     let mut settings = Settings { flow_control: FlowControl::None, lossy: true, ..Settings::default() };
     settings.host.retransmit_timeout = Time::from_us(3_200);
     let mut slow = flow(0, 1, 250_432);
-    slow.source_rate = Some(Rate::from_mbps(1));
+    slow.source_rate = Rate::from_mbps(1);
     let none = scheme("none", json!({}), Time::ZERO);
     let mut sim = simulate(topology, settings, none, vec![slow], Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));

@@ -76,10 +76,8 @@ fn run(detector: &str, params: Value, flows: Vec<Flow>) -> Outcome {
 
 /// The burst, with h0's 20 Gbps for 120 us and as long `gbps` from h1.
 fn burst(gbps: u64) -> Vec<Flow> {
-    let paced = |src, dst, gbps| Flow {
-        source_rate: Some(Rate::from_gbps(gbps)),
-        ..flow(src, dst, gbps * 125 * 120)
-    };
+    let paced =
+        |src, dst, gbps| Flow { source_rate: Rate::from_gbps(gbps), ..flow(src, dst, gbps * 125 * 120) };
     let mut flows = vec![paced(0, 3, 20), paced(1, 2, gbps)];
     flows.extend((4..12).map(|src| flow(src, 3, 90 * 952)));
     flows

@@ -63,7 +63,7 @@ fn a_source_makes_data_while_the_doorbell_is_on_its_way() {
     // Two full packets at 1 Gbps: the second one's data are there 952 * 8 = 7,616 ns after the start, long after the doorbell's
     // 500 ns, which so delays nothing but the first packet.
     let host = Host { doorbell_delay: ns(500), ..Host::default() };
-    let slow = Flow { source_rate: Some(Rate::from_gbps(1)), ..flow(0, 1, 2 * PAYLOAD) };
+    let slow = Flow { source_rate: Rate::from_gbps(1), ..flow(0, 1, 2 * PAYLOAD) };
     assert_eq!(fcts(host.clone(), vec![slow], &[]), [7_616_000 + THERE + BACK]);
     // A doorbell that takes longer than the source is what both packets wait for: they go one behind the other.
     let late = Host { doorbell_delay: ns(9_000), ..host };

@@ -41,17 +41,18 @@ fn a_message_is_carried_forward_whatever_begins_in_another_part() {
         let longest = all.jumps_by_start().iter().map(|span: &Span| span.length).max();
         assert!(longest > Some(Time::from_ms(8)), "{longest:?}");
         for (flow, outcome) in flows.iter().zip(&sim.records().flows) {
-            let size = flow.size.expect("finite");
+            let size = flow.size.bytes().expect("finite");
             assert_eq!((outcome.fct, outcome.start), (Some(alone(size)), flow.start), "{size}");
         }
         // Each port counts the packets of its own part, those that were skipped too: 100 MB are 105,042 full packets and a last one.
         let sent = |port: PortId| sim.port(port).tx_packets;
         let path = |flow: u32| sim.network().data_path(FlowId(flow)).to_vec();
         assert_eq!(path(0).into_iter().map(sent).collect::<Vec<_>>(), [105_043; 2]);
-        let packets: u64 = flows[1..].iter().map(|flow| flow.size.expect("finite").div_ceil(952)).sum();
+        let packets: u64 =
+            flows[1..].iter().map(|flow| flow.size.bytes().expect("finite").div_ceil(952)).sum();
         assert_eq!(path(1).into_iter().map(sent).collect::<Vec<_>>(), [packets; 2]);
         // Both count what arrived: no part has the other's messages too.
-        let bytes: u64 = flows.iter().filter_map(|flow| flow.size).sum();
+        let bytes: u64 = flows.iter().filter_map(|flow| flow.size.bytes()).sum();
         assert_eq!((sim.counters().delivered_bytes, sim.counters().flows_done), (bytes, 201));
         assert_eq!((sim.now(), sim.threads()), (Time::from_us(8_408), threads));
     }

@@ -208,7 +208,7 @@ fn keep_each_other_out(
         let alone = run(&alone, scheme, 1);
         let outcome = &alone.records().flows[0];
         prop_assert!(outcome.fct.is_some(), "{}: flow {} is done where it is alone", scheme, i);
-        prop_assert_eq!(Some(outcome.acked_bytes), case.flows[i].size);
+        prop_assert_eq!(Some(outcome.acked_bytes), case.flows[i].size.bytes());
     }
     Ok(())
 }
@@ -220,9 +220,9 @@ proptest! {
     fn packets_and_bytes_are_conserved(case in cases(), scheme in prop::sample::select(AnyScheme::NAMES)) {
         let sim = run(&case, scheme, 1);
         for (flow, outcome) in case.flows.iter().zip(&sim.records().flows) {
-            prop_assert!(outcome.fct.is_some(), "{} of {} B is done", scheme, flow.size.unwrap_or(0));
-            prop_assert_eq!(Some(outcome.acked_bytes), flow.size);
-            let packets = flow.size.unwrap_or(0).div_ceil(sim.network().wire.payload);
+            prop_assert!(outcome.fct.is_some(), "{} of {} B is done", scheme, flow.size.bytes().unwrap_or(0));
+            prop_assert_eq!(Some(outcome.acked_bytes), flow.size.bytes());
+            let packets = flow.size.bytes().unwrap_or(0).div_ceil(sim.network().wire.payload);
             prop_assert_eq!(outcome.packets_sent, packets, "each packet is sent once");
         }
         if !matches!(case.settings.flow_control, FlowControl::Cbfc(_)) {
@@ -256,7 +256,7 @@ proptest! {
         // A flow that sends again before all that is under way can have passed the slowest link may send without end, and
         // what its receiver waits for find a full memory each time.
         let slowest = case.topology.links.iter().map(|l| l.rate_ab).min().expect("links");
-        let bytes: u64 = case.flows.iter().filter_map(|f| f.size).sum();
+        let bytes: u64 = case.flows.iter().filter_map(|f| f.size.bytes()).sum();
         case.settings.host.retransmit_timeout =
             slowest.time_for(bytes * 11 / 10) + Time::from_us(timeout_us);
         let sim = run(&case, scheme, 1);
@@ -265,7 +265,7 @@ proptest! {
             return keep_each_other_out(&case, scheme, &sim, &open);
         }
         for (flow, outcome) in case.flows.iter().zip(&sim.records().flows) {
-            prop_assert_eq!(Some(outcome.acked_bytes), flow.size);
+            prop_assert_eq!(Some(outcome.acked_bytes), flow.size.bytes());
         }
         prop_assert_eq!(sim.open_receptions(), 0);
         prop_assert_eq!(sim.packets_in_flight(), 0);
@@ -296,7 +296,7 @@ proptest! {
         case.settings.host.processing_delay = Time(delay);
         case.settings.packets.gap = Bytes(gap);
         if let Some(flow) = case.flows.last_mut() {
-            flow.source_rate = Some(Rate::from_gbps(source_gbps));
+            flow.source_rate = Rate::from_gbps(source_gbps);
         }
         match way {
             "lossless" => {}

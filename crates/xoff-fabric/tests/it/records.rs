@@ -59,7 +59,7 @@ fn rows_add_up_to_what_each_flow_sent_and_had_acknowledged() {
     for (id, f) in sim.network().flows.iter().enumerate() {
         let rows = rows(&sim, FlowId::at(id));
         let outcome = sim.records().flows[id];
-        let size = f.size.expect("finite");
+        let size = f.size.bytes().expect("finite");
         let (sent, acked) = bytes(&rows);
         assert_close(acked, size);
         assert_close(sent, size + 62 * outcome.packets_sent); // headers of 62 B

@@ -60,8 +60,7 @@ fn a_queue_that_grows_less_is_none() {
 /// h2, which has the trunk s0->s1 in common with h0.
 fn victim() -> Simulation {
     let topology = chain(2, &[0, 0, 1, 1, 1], Rate::from_gbps(100), Time::from_us(1));
-    let paced =
-        |src, dst, gbps, size| Flow { source_rate: Some(Rate::from_gbps(gbps)), ..flow(src, dst, size) };
+    let paced = |src, dst, gbps, size| Flow { source_rate: Rate::from_gbps(gbps), ..flow(src, dst, size) };
     let flows = vec![paced(0, 3, 60, 1_500_000), paced(1, 2, 20, 500_000), flow(4, 3, 2_000_000)];
     run(topology, 50_000, flows, 30_000)
 }

@@ -101,7 +101,7 @@ fn cases() -> impl Strategy<Value = Case> {
             (all.flow_control, all.lossy, all.switch.buffer) = (FlowControl::None, true, Some(Bytes(buffer)));
         }
         // What is sent again before all that is under way can have passed the slowest link may meet a full memory each time.
-        let bytes: u64 = flows.iter().filter_map(|f| f.size).sum();
+        let bytes: u64 = flows.iter().filter_map(|f| f.size.bytes()).sum();
         all.host.retransmit_timeout = Rate::from_gbps(25).time_for(bytes * 11 / 10) + Time::from_us(60);
         all.host.nack_interval = Time::from_us(20);
         let routing = Routing::Ecmp(Ecmp { choice, ..Ecmp::default() });
@@ -152,7 +152,7 @@ proptest! {
     fn every_byte_is_delivered_once(case in cases(), scheme in prop::sample::select(SCHEMES.to_vec())) {
         // Long enough for every message, and for what is on its way after the last.
         let sim = run(&case, scheme, 1, Time::from_ms(20));
-        let total: u64 = case.flows.iter().filter_map(|f| f.size).sum();
+        let total: u64 = case.flows.iter().filter_map(|f| f.size.bytes()).sum();
         prop_assert_eq!(sim.counters().delivered_bytes, total);
         let payload = sim.network().wire.payload;
         let in_order = matches!(&case.routing, Routing::Ecmp(Ecmp { choice: PathChoice::PerConnection, .. }));
@@ -162,7 +162,7 @@ proptest! {
             sums[row.flow.index()] += row.time;
         }
         for ((flow, outcome), sum) in case.flows.iter().zip(&sim.records().flows).zip(sums) {
-            let size = flow.size.unwrap_or(0);
+            let size = flow.size.bytes().unwrap_or(0);
             prop_assert_eq!(outcome.fct, Some(sum), "{} of {} B: the parts of its time", scheme, size);
             prop_assert_eq!(outcome.acked_bytes, size);
             let again = outcome.packets_sent - size.div_ceil(payload);

@@ -54,7 +54,7 @@ fn fct(sim: &Simulation, flow: usize) -> Time {
 
 /// Each byte arrives once, whatever was trimmed, dropped or sent again.
 fn assert_conserved(sim: &Simulation) {
-    let sizes: u64 = sim.network().flows.iter().map(|flow| flow.size.unwrap_or(0)).sum();
+    let sizes: u64 = sim.network().flows.iter().map(|flow| flow.size.bytes().unwrap_or(0)).sum();
     assert_eq!(sim.counters().delivered_bytes, sizes);
     assert_eq!(sim.buffered_bytes(), (0, 0));
 }

@@ -10,7 +10,7 @@ fn sender(params: &Pcn) -> Sender {
 }
 
 fn receiver(params: &Pcn) -> Receiver {
-    params.notification(&common::flow_env(Rate::from_gbps(40), Time::from_us(50)))
+    *params.notification(&common::flow_env(Rate::from_gbps(40), Time::from_us(50)))
 }
 
 fn congested(gbps: u64) -> Cnp {

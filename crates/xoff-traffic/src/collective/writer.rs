@@ -51,7 +51,7 @@ impl Writer<'_, '_> {
         let sink = &mut *self.program.sink;
         let mut flow = FlowSpec {
             // An empty message still takes a packet, of one byte.
-            size: Some(bytes.max(1)),
+            size: bytes.max(1).into(),
             connection: Some(self.connection << (2 * SLICE_BITS) | pair),
             background: self.program.background,
             ..sink.blank(from.host, to.host, self.program.start)

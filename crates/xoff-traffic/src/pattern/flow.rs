@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, NicChoice, Rate, Time};
+use xoff_engine::{Bytes, MessageSize, NicChoice, Rate, Time};
 
 use super::{Common, Params, common};
 use crate::connections::ConnectionMapping;
@@ -70,12 +70,12 @@ pub(super) fn ends(
     start: Time,
     size: Option<Bytes>,
     stop: Option<Time>,
-) -> Result<(Option<u64>, Option<Time>), Misfit> {
+) -> Result<(MessageSize, Time), Misfit> {
     let size = size.map(sizes::check).transpose()?;
     if scope.end(start, stop)?.is_none() && size.is_none() {
         return Err(Fault::Missing("this key, `stop`, or `duration` in [run]").at("size"));
     }
-    Ok((size, stop))
+    Ok((size.into(), stop.unwrap_or(Time::NEVER)))
 }
 
 impl Params for Flow {
@@ -105,7 +105,7 @@ impl Params for Flow {
             cause: "one flow".into(),
             emit: Box::new(move |sink| {
                 let blank = sink.blank(src, dst, self.start);
-                sink.flow(FlowSpec { size, stop, app_rate: self.rate, ..blank });
+                sink.flow(FlowSpec { size, stop, app_rate: self.rate.unwrap_or(Rate::UNLIMITED), ..blank });
             }),
         })
     }

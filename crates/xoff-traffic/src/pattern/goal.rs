@@ -245,7 +245,7 @@ impl Writer<'_> {
         let per_host = self.goal.ranks_per_host;
         let flow = self.sink.numbered(FlowSpec {
             // An empty message still takes a packet, of one byte.
-            size: Some(size.max(1)),
+            size: size.max(1).into(),
             role: Some(role),
             // The pair of ranks, among those of the two hosts: tags and processors have no connections of their own.
             connection: Some(from % per_host * per_host + to % per_host),

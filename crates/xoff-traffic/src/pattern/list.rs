@@ -163,7 +163,7 @@ impl List {
         if start >= end {
             return Err(named(Column::Start, Fault::AfterEnd { start, end }));
         }
-        Ok(FlowSpec { src, dst, size: Some(size), start, priority, ..FlowSpec::default() })
+        Ok(FlowSpec { src, dst, size: size.into(), start, priority, ..FlowSpec::default() })
     }
 
     fn parse(&self, scope: &Scope<'_>, text: &str) -> Result<(Vec<FlowSpec>, Triggers), Fault> {

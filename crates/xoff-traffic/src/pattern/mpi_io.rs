@@ -234,7 +234,7 @@ impl Params for MpiIo {
                     let role = Role { kernel, process: client as u32, iteration: number };
                     let blank = sink.blank(jobs.clients[client], connected[client], at);
                     let flow = sink.numbered(FlowSpec {
-                        size: Some(size),
+                        size: size.into(),
                         role: Some(role),
                         connection: Some(0),
                         ..blank
@@ -261,7 +261,7 @@ impl Params for MpiIo {
                     let role = Role { kernel, process, iteration: sent[src] };
                     sent[src] += 1;
                     let blank = sink.blank(jobs.mpi[src], jobs.mpi[dst], at);
-                    sink.flow(FlowSpec { size: Some(size), role: Some(role), ..blank });
+                    sink.flow(FlowSpec { size: size.into(), role: Some(role), ..blank });
                 }
             }),
         })

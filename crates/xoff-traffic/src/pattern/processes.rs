@@ -50,7 +50,7 @@ impl Program<'_> {
     pub(crate) fn message(&mut self, from: &Process, to: &Process, size: u64) -> u32 {
         let blank = self.sink.blank(from.host, to.host, self.start);
         self.sink.numbered(FlowSpec {
-            size: Some(size),
+            size: size.into(),
             role: Some(self.role(from)),
             connection: Some(from.slice),
             background: self.background,

@@ -76,7 +76,7 @@ fn an_allreduce_has_the_messages_of_its_algorithm() {
     // Ring of 6: 10 phases of 6 messages of 100 B.
     let ring = with("ring", "");
     assert_eq!(ring.flows.len(), 60);
-    assert!(ring.flows.iter().all(|f| f.size == Some(100) && f.dst == (f.src + 1) % 6));
+    assert!(ring.flows.iter().all(|f| f.size.bytes() == Some(100) && f.dst == (f.src + 1) % 6));
     // Tree: 5 up, 5 down. Halving-doubling: two pairs folded (2 + 2), four ranks in 2 x 2 phases. Recursive doubling: 2 + 2
     // and two phases.
     assert_eq!(with("tree", "").flows.len(), 10);
@@ -149,7 +149,7 @@ fn gpcnet_s_congestors_are_four_groups_of_as_many_hosts() {
     let counts =
         ["all_to_all", "two_sided_incast", "put_incast", "get_broadcast"].map(|k| kernel(&t, k).len());
     assert_eq!(counts, [2 * 7 * 30, 2 * 7 * 5, 2 * 7 * 5, 2 * 7 * 10]);
-    let sizes = |k: &str| kernel(&t, k).iter().filter_map(|f| f.size).collect::<BTreeSet<_>>();
+    let sizes = |k: &str| kernel(&t, k).iter().filter_map(|f| f.size.bytes()).collect::<BTreeSet<_>>();
     assert_eq!(sizes("all_to_all"), BTreeSet::from([4096]));
     assert_eq!(sizes("get_broadcast"), BTreeSet::from([16, 4096]));
     let ends = |k: &str| -> BTreeSet<u32> { kernel(&t, k).iter().flat_map(|f| [f.src, f.dst]).collect() };
@@ -176,10 +176,10 @@ fn gpcnet_s_tests_have_their_messages() {
     // 6 hosts, 2 slices. Latency: 2 rings x 3 iterations x 12 processes x 2 neighbours, 8 B.
     let latency = kernel(&t, "latency");
     assert_eq!(latency.len(), 2 * 3 * 12 * 2);
-    assert!(latency.iter().all(|f| f.size == Some(8)));
+    assert!(latency.iter().all(|f| f.size.bytes() == Some(8)));
     // Bandwidth: 2 rings x 2 iterations x 12 processes x (2 x 8 of 128 KiB, and 3 rounds of a barrier of 6).
     let bandwidth = kernel(&t, "bandwidth");
-    assert_eq!(bandwidth.iter().filter(|f| f.size == Some(131_072)).count(), 2 * 2 * 12 * 16);
+    assert_eq!(bandwidth.iter().filter(|f| f.size.bytes() == Some(131_072)).count(), 2 * 2 * 12 * 16);
     assert_eq!(bandwidth.len(), 2 * 2 * 12 * (16 + 3));
     // Allreduce: 5 iterations x 2 slices; 6 ranks: 2 folded before and after, 4 in two phases.
     assert_eq!(kernel(&t, "allreduce").len(), 5 * 2 * (2 + 8 + 2));
@@ -272,13 +272,13 @@ fn mpi_io_is_the_mix_of_its_paper() {
     assert!(others.is_disjoint(&clients) && others.is_disjoint(&servers) && clients.is_disjoint(&servers));
     // 55 % of 3,600 have 2 KB: 1,980, sigma sqrt(3600 x 0.55 x 0.45) = 29.8; five sigma are 149. A quarter of 400 have each
     // I/O size: sigma 8.7.
-    let small = mpi.iter().filter(|f| f.size == Some(2000)).count() as i64;
+    let small = mpi.iter().filter(|f| f.size.bytes() == Some(2000)).count() as i64;
     assert!((small - 1980).abs() < 149, "{small}");
     for size in [512_000, 1_000_000, 2_000_000, 4_000_000] {
-        let count = io.iter().filter(|f| f.size == Some(size)).count() as i64;
+        let count = io.iter().filter(|f| f.size.bytes() == Some(size)).count() as i64;
         assert!((count - 100).abs() < 44, "{size}: {count}");
     }
-    let sizes: BTreeSet<u64> = mpi.iter().filter_map(|f| f.size).collect();
+    let sizes: BTreeSet<u64> = mpi.iter().filter_map(|f| f.size.bytes()).collect();
     assert_eq!(sizes, BTreeSet::from([2000, 4000, 8000, 16_000, 32_000]));
     // The last of 3,600 gaps of 1 ms / 3600 on average: 1 ms, sigma 1/60 of it.
     let last = mpi.iter().map(|f| f.start).max().unwrap();

@@ -64,17 +64,17 @@ fn a_flow_is_what_it_says() {
     let expected = FlowSpec {
         src: 2,
         dst: 0,
-        size: Some(1_000_000),
+        size: 1_000_000.into(),
         start: Time::from_us(3),
-        stop: Some(Time::from_us(9)),
-        app_rate: Some(Rate::from_gbps(25)),
+        stop: Time::from_us(9),
+        app_rate: Rate::from_gbps(25),
         priority: 3,
         ..FlowSpec::default()
     };
     assert_eq!(t, Traffic { flows: vec![expected], labels: vec!["victim".into()], ..Traffic::default() });
     // Without a size it is endless, which takes an end of some kind.
     let endless = r#"{"pattern": "flow", "src": "host2", "dst": "host0"}"#;
-    assert_eq!(make(4, MS, endless).flows[0].size, None);
+    assert_eq!(make(4, MS, endless).flows[0].size.bytes(), None);
     assert!(matches!(
         try_make(4, None, &[endless]),
         Err(TrafficError::Pattern { key: "size", fault: Fault::Missing(_), .. })
@@ -89,7 +89,7 @@ fn an_incast_takes_the_first_other_hosts() {
         r#"{"pattern": "incast", "senders": 3, "receiver": "host1", "size": "64KB", "start": "5us"}"#,
     );
     assert_eq!(pairs(&t.flows), [(0, 1), (2, 1), (3, 1)]);
-    assert!(t.flows.iter().all(|f| f.size == Some(64_000) && f.start == Time::from_us(5)));
+    assert!(t.flows.iter().all(|f| f.size.bytes() == Some(64_000) && f.start == Time::from_us(5)));
     let t = make(4, MS, r#"{"pattern": "incast", "senders": "all", "receiver": "host1", "size": "64KB"}"#);
     assert_eq!(pairs(&t.flows), [(0, 1), (2, 1), (3, 1)]);
     let t = make(
@@ -224,13 +224,13 @@ fn lists_are_read_with_units_or_named_columns() {
     // Sorted by start: the second line comes first.
     assert_eq!(pairs(&t.flows), [(2, 3), (0, 1)]);
     assert_eq!(t.flows.iter().map(|f| f.start.ps()).collect::<Vec<_>>(), [10_500_000, 11_000_000]);
-    assert_eq!(t.flows.iter().map(|f| f.size).collect::<Vec<_>>(), [Some(1000), Some(64_000)]);
+    assert_eq!(t.flows.iter().map(|f| f.size.bytes()).collect::<Vec<_>>(), [Some(1000), Some(64_000)]);
     assert!(t.flows.iter().all(|f| f.priority == 2));
     assert_eq!(list("class.txt", "").flows[0].priority, 3);
     let t = list("table.csv", "");
     assert_eq!(
         (pairs(&t.flows), t.flows[0].start, t.flows[0].size),
-        (vec![(0, 1)], Time(1500), Some(64_000))
+        (vec![(0, 1)], Time(1500), 64_000.into())
     );
 }
 
@@ -262,11 +262,11 @@ fn a_distribution_from_a_file_is_used() {
     assert!(
         t.flows
             .iter()
-            .all(|f| f.size.is_some_and(|s| (1..=3000).contains(&s)) && f.start < Time::from_us(100))
+            .all(|f| f.size.bytes().is_some_and(|s| (1..=3000).contains(&s)) && f.start < Time::from_us(100))
     );
     // The sums of the report are those of the flows.
     assert_eq!(t.offered[0].flows, t.flows.len() as u64);
-    assert_eq!(t.offered[0].bytes, t.flows.iter().filter_map(|f| f.size).sum::<u64>());
+    assert_eq!(t.offered[0].bytes, t.flows.iter().filter_map(|f| f.size.bytes()).sum::<u64>());
     // Four hosts of 12.5 GB/s carry 5 MB in 100 us.
     assert!((t.offered[0].offered - t.offered[0].bytes as f64 / 5e6).abs() < 1e-9);
 }

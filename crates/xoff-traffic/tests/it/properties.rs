@@ -326,10 +326,10 @@ fn pattern() -> impl Strategy<Value = Pattern> {
 fn check(traffic: &Traffic, n: u32, horizon: Option<Time>) -> Result<(), TestCaseError> {
     for flow in &traffic.flows {
         prop_assert!(flow.src < n && flow.dst < n && flow.src != flow.dst);
-        prop_assert!(flow.size.is_none_or(|s| (1..=1_000_000_000_000).contains(&s)));
+        prop_assert!(flow.size.bytes().is_none_or(|s| (1..=1_000_000_000_000).contains(&s)));
         prop_assert!(flow.start < horizon.unwrap_or(Time::NEVER));
-        prop_assert!(flow.stop.is_none_or(|stop| stop > flow.start));
-        prop_assert!(flow.size.is_some() || flow.stop.is_some() || horizon.is_some());
+        prop_assert!(flow.stop > flow.start);
+        prop_assert!(flow.size.bytes().is_some() || flow.stop != Time::NEVER || horizon.is_some());
         prop_assert!(usize::from(flow.label) < traffic.labels.len() && flow.priority <= 7);
     }
     prop_assert!(traffic.flows.windows(2).all(|w| w[0].start <= w[1].start));

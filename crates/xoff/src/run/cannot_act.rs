@@ -39,7 +39,7 @@ pub(super) fn cannot_act(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
         let is_shared = net.connections.is_shared(net.connections.of(number));
         let outcome = &sim.records().flows[number.index()];
         let too_short = |size| size <= net.wire.payload || (size <= bdp && is_over(outcome));
-        label.is_controlled |= is_shared || !flow.size.is_some_and(too_short);
+        label.is_controlled |= is_shared || !flow.size.bytes().is_some_and(too_short);
         if !label.is_controlled && !label.repeats {
             label.repeats = !label.pairs.insert((flow.src, flow.dst, flow.priority));
         }

@@ -1,6 +1,7 @@
 //! Flows that something broken keeps from completing, each with what that is.
 
 use serde::Serialize;
+use xoff_engine::Time;
 use xoff_fabric::Simulation;
 use xoff_fabric::ids::FlowId;
 use xoff_fabric::packet::DATA;
@@ -30,7 +31,7 @@ impl Unfinished {
 pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Unfinished> {
     let (net, outcomes) = (sim.network(), &sim.records().flows);
     let open = |flow: &usize| {
-        let ends = net.flows[*flow].size.is_some() || net.flows[*flow].stop.is_some();
+        let ends = !net.flows[*flow].size.is_endless() || net.flows[*flow].stop != Time::NEVER;
         outcomes[*flow].started && outcomes[*flow].fct.is_none() && ends
     };
     let of = |flow: usize| {

@@ -86,7 +86,7 @@ pub(super) fn all(
 
 /// Whether only the end of the run ends a flow.
 fn is_endless(flow: &FlowSpec) -> bool {
-    flow.size.is_none() && flow.stop.is_none()
+    flow.size.is_endless() && flow.stop == Time::NEVER
 }
 
 /// The number of ports whose queues are sampled.

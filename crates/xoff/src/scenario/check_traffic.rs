@@ -124,8 +124,10 @@ fn nics(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: &Traffi
 
 fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
     let place = |label: u16, key: &str| place(s, traffic, label, key);
-    if let Some(flow) =
-        traffic.flows.iter().find(|f| f.start > MAX_DURATION || f.stop.is_some_and(|t| t > MAX_DURATION))
+    if let Some(flow) = traffic
+        .flows
+        .iter()
+        .find(|f| f.start > MAX_DURATION || (f.stop > MAX_DURATION && f.stop != Time::NEVER))
     {
         let message = format!("[[traffic]] has a flow from {}", flow.start);
         c.add(&place(flow.label, "start"), message, format!("expected times up to {MAX_DURATION}"));

@@ -1,5 +1,6 @@
 //! Checks of Ultra Ethernet's transport against what is recorded and sent.
 
+use xoff_engine::{Rate, Time};
 use xoff_fabric::routing::PathChoice;
 use xoff_fabric::settings::Transport;
 use xoff_traffic::Traffic;
@@ -47,7 +48,10 @@ pub(super) fn traffic(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
         return;
     }
     let flows = &traffic.flows;
-    if flows.iter().any(|flow| flow.size.is_none() || flow.stop.is_some() || flow.app_rate.is_some()) {
+    if flows
+        .iter()
+        .any(|flow| flow.size.is_endless() || flow.stop != Time::NEVER || flow.app_rate != Rate::UNLIMITED)
+    {
         let message = "[[traffic]] has flows without a size, with a `stop` or with a rate of their own, and transport \
                        `uet` sends messages of a known size";
         c.add("traffic", message, "expected flows with a `size` alone, or another `transport` in [host]");

@@ -74,7 +74,7 @@ pub(super) fn place(
 ) -> String {
     match bound {
         Bound::Sent => {
-            let most = traffic.flows.iter().max_by_key(|flow| flow.size.unwrap_or(u64::MAX));
+            let most = traffic.flows.iter().max_by_key(|flow| flow.size.bytes().unwrap_or(u64::MAX));
             most.map_or("traffic".into(), |flow| check_traffic::place(s, traffic, flow.label, "size"))
         }
         Bound::Wires => {
@@ -98,7 +98,7 @@ fn sent(s: &Scenario, topology: &Topology, wire: &WireSizes, traffic: &Traffic) 
     let hosts = topology.hosts();
     let mut sent: BTreeMap<NodeId, u64> = BTreeMap::new();
     for flow in &traffic.flows {
-        let packets = flow.size.map_or(u64::MAX, |size| size / wire.payload + 1);
+        let packets = flow.size.bytes().map_or(u64::MAX, |size| size / wire.payload + 1);
         let of_host = sent.entry(hosts[flow.src as usize]).or_default();
         *of_host = of_host.saturating_add(packets);
     }

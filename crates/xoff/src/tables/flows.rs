@@ -22,7 +22,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         rows.iter().map(move |&i| f(&outcomes[i]))
     };
     // A flow that was stopped early has no ideal completion time.
-    let whole = |i: usize| outcomes[i].fct.is_none() || net.flows[i].size == Some(outcomes[i].acked_bytes);
+    let whole = |i: usize| outcomes[i].fct.is_none() || net.flows[i].size == outcomes[i].acked_bytes.into();
     let ideal = rows.iter().map(|&i| net.ideal_fct(FlowId::at(i)).filter(|_| whole(i)));
     let ideal: Vec<Option<Time>> = ideal.collect();
     let slowdown = rows.iter().zip(&ideal).map(|(&i, ideal)| {
@@ -59,7 +59,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
             "NIC of the sender that it uses, from 0 in the order of the sender's links",
             rows.iter().map(|&i| nic(i) as u32),
         )
-        .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| net.flows[i].size))
+        .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| net.flows[i].size.bytes()))
         .u64("start_ps", "start, ps", outcome(|o| o.start.ps()))
         .u64_or_null(
             "fct_ps",

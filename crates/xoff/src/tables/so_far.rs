@@ -86,7 +86,7 @@ impl SoFar {
             .names("src", "sending host", rows.iter().map(|&i| of(i).src.0), &self.names.nodes)
             .names("dst", "receiving host", rows.iter().map(|&i| of(i).dst.0), &self.names.nodes)
             .u8("priority", "data priority", rows.iter().map(|&i| net.traffic_priority(FlowId::at(i))))
-            .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| of(i).size))
+            .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| of(i).size.bytes()))
             .u64(
                 "start_ps",
                 "start, ps",

@@ -194,7 +194,7 @@ impl<'t> Framer<'t> {
             Kind::Data if row.seq == 0 => {
                 // RETH: a virtual address and a key, which the simulator does not model, and the length of the message.
                 bytes.extend([0; 12]);
-                let size = net.flows[row.flow.index()].size.unwrap_or(LONGEST_MESSAGE);
+                let size = net.flows[row.flow.index()].size.bytes().unwrap_or(LONGEST_MESSAGE);
                 bytes.extend((size.min(LONGEST_MESSAGE) as u32).to_be_bytes());
             }
             Kind::Ack | Kind::Nack => {
@@ -214,7 +214,7 @@ impl<'t> Framer<'t> {
     fn is_all(&self, row: &PacketRecord) -> bool {
         let flow = row.flow.index();
         let outcome = &self.trace.records.flows[flow];
-        let size = self.trace.net.flows[flow].size;
+        let size = self.trace.net.flows[flow].size.bytes();
         size.is_some_and(|size| row.seq >= size) || (outcome.fct.is_some() && row.seq >= outcome.acked_bytes)
     }
 }

@@ -105,7 +105,7 @@ impl<N: NicScheduler> Hosts<N> {
     /// The event of a recalled message, or of one that was held.
     pub fn recalled_event(&mut self, ctx: &mut Ctx, flow: FlowId, arg: u32) {
         let net = ctx.net.clone();
-        let size = net.flows[flow.index()].size.unwrap_or(0);
+        let size = net.flows[flow.index()].size.bytes().unwrap_or(0);
         match arg {
             DELIVERED => {
                 ctx.counters.delivered_bytes += size;
@@ -170,7 +170,7 @@ impl<N: NicScheduler> Hosts<N> {
         let Some(recall) = &mut self.recall else { return };
         let (net, now) = (ctx.net.clone(), ctx.simulated());
         for UnderWay { flow, start, sent, paused } in recall.under_way() {
-            let size = net.flows[flow.index()].size.unwrap_or(0);
+            let size = net.flows[flow.index()].size.bytes().unwrap_or(0);
             // Where parts of a run are interrupted, others may be further.
             let lasted = now.saturating_sub(start).min(sent);
             let share =

@@ -33,7 +33,7 @@ mod traffic;
 
 use std::collections::{HashMap, HashSet};
 
-use xoff_engine::Time;
+use xoff_engine::{Rate, Time};
 
 use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::Network;
@@ -308,11 +308,11 @@ impl Recall {
     /// A message has an end, and nothing but the network keeps it from coming to it.
     fn is_plain(net: &Network, flow: FlowId) -> bool {
         let f = &net.flows[flow.index()];
-        f.size.is_some() && f.stop.is_none() && f.source_rate.is_none()
+        !f.size.is_endless() && f.stop == Time::NEVER && f.source_rate == Rate::UNLIMITED
     }
 
     fn like(net: &Network, flow: FlowId) -> Like {
-        (net.connections.of(flow), net.flows[flow.index()].size.unwrap_or(u64::MAX))
+        (net.connections.of(flow), net.flows[flow.index()].size.bytes().unwrap_or(u64::MAX))
     }
 
     /// A message starts; returns what it takes if it is recalled.

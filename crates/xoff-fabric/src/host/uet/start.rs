@@ -33,7 +33,7 @@ impl Hosts<UetNic> {
         self.nics[nic as usize].counts.open_out += 1;
         let env = net.flow_env(connection);
         let control = net.scheme.uet().unwrap_or_default();
-        let (rate, size) = (env.line_rate, f.size.unwrap_or(0));
+        let (rate, size) = (env.line_rate, f.size.bytes().unwrap_or(0));
         let network_rtt = net.uet_rtt();
         let base_rtt = match net.settings.host.base_rtt {
             BaseRtt::Max => network_rtt,

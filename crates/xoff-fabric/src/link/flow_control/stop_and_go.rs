@@ -6,7 +6,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Time, Violation};
+use xoff_engine::{Bytes, MessageSize, Time, Violation};
 
 use super::{Accounting, Ctx, LinkControl, Links, Network, Overflow, QueueId};
 use crate::settings::{FlowControlKind, Thresholds};
@@ -151,10 +151,10 @@ mod tests {
         let flow = |src| Flow {
             src,
             dst: NodeId(2),
-            size: None,
+            size: MessageSize::ENDLESS,
             start: Time::ZERO,
-            stop: None,
-            source_rate: None,
+            stop: Time::NEVER,
+            source_rate: Rate::UNLIMITED,
             priority: 0,
         };
         let scheme = AnyScheme::read("none", serde_json::json!({})).expect("known").expect("no parameters");
@@ -208,10 +208,10 @@ mod tests {
         let flow = |(i, us, bytes): (u32, u64, u64)| Flow {
             src: NodeId(i),
             dst: NodeId((i + 2) % 4),
-            size: Some(bytes),
+            size: bytes.into(),
             start: Time::from_us(us),
-            stop: None,
-            source_rate: None,
+            stop: Time::NEVER,
+            source_rate: Rate::UNLIMITED,
             priority: 0,
         };
         let flows = [(2, 37, 505_000), (3, 169, 573_000), (1, 203, 697_000), (0, 290, 691_000)].map(flow);

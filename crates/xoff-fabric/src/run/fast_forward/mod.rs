@@ -319,7 +319,7 @@ impl FastForward {
         }
         if !steady.is_exact {
             // What is under way when a message stops, at its time, may be more or less than without the jump.
-            let stops = |pulse: &Pulse| partition.network().flows[pulse.flow.index()].stop.is_some();
+            let stops = |pulse: &Pulse| partition.network().flows[pulse.flow.index()].stop != Time::NEVER;
             if pulses.iter().any(stops) {
                 self.account.doubt(reached);
             }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use xoff_engine::Time;
+use xoff_engine::{Rate, Time};
 use xoff_schemes::AnyScheme;
 
 use super::*;
@@ -41,10 +41,10 @@ fn network(size: u64) -> (Arc<Network>, Cut) {
     let flow = |i: usize| Flow {
         src: hosts[i % 16],
         dst: hosts[(i % 16 + 3 + i / 16 * 5) % 16],
-        size: Some(size),
+        size: size.into(),
         start: Time::from_us(i as u64),
-        stop: None,
-        source_rate: None,
+        stop: Time::NEVER,
+        source_rate: Rate::UNLIMITED,
         priority: 0,
     };
     let scheme = AnyScheme::read("none", json!({})).expect("known").expect("no parameters");

@@ -6,7 +6,7 @@
 //! are, no buffer holds more than it has, no credit comes back that was not spent.
 
 use serde_json::json;
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, MessageSize, Rate, Time};
 use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::Routing;
@@ -97,16 +97,20 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     let flow = |src: u32, dst: u32, priority, source_rate| Flow {
         src: NodeId(src),
         dst: NodeId(dst),
-        size: None,
+        size: MessageSize::ENDLESS,
         start: Time(u64::from(src) * 1_000),
-        stop: Some(time),
+        stop: time,
         source_rate,
         priority,
     };
     let flows = (0..HOSTS).flat_map(|src| {
         let (other, hot) = ((src + 5) % HOSTS, src % 4 * 4 + u32::from(src == src % 4 * 4));
-        let slow = Some(Rate::from_gbps(2 + u64::from(src)));
-        [flow(src, other, 0, None), flow(src, hot, 1, None), flow(src, (src + 9) % HOSTS, 1, slow)]
+        let slow = Rate::from_gbps(2 + u64::from(src));
+        [
+            flow(src, other, 0, Rate::UNLIMITED),
+            flow(src, hot, 1, Rate::UNLIMITED),
+            flow(src, (src + 9) % HOSTS, 1, slow),
+        ]
     });
     let mut flows: Vec<Flow> = flows.collect();
     flows.sort_by_key(|f| f.start);

@@ -2,7 +2,7 @@
 
 pub mod credit_load;
 
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, MessageSize, Rate, Time};
 use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::{Flow, Network};
 use xoff_fabric::routing::{Router, Routing};
@@ -34,17 +34,17 @@ pub fn flow(src: u32, dst: u32, size: u64) -> Flow {
     Flow {
         src: NodeId(src),
         dst: NodeId(dst),
-        size: Some(size),
+        size: size.into(),
         start: Time::ZERO,
-        stop: None,
-        source_rate: None,
+        stop: Time::NEVER,
+        source_rate: Rate::UNLIMITED,
         priority: 0,
     }
 }
 
 /// A flow that starts at `start_us` and never ends.
 pub fn endless(src: u32, dst: u32, start_us: u64) -> Flow {
-    Flow { size: None, start: Time::from_us(start_us), ..flow(src, dst, 1) }
+    Flow { size: MessageSize::ENDLESS, start: Time::from_us(start_us), ..flow(src, dst, 1) }
 }
 
 /// A simulation with default routing.

@@ -205,7 +205,7 @@ impl<'a> Writer<'a> {
         let per_host = self.chakra.ranks_per_host;
         let flow = self.sink.numbered(FlowSpec {
             // An empty message still takes a packet, of one byte.
-            size: Some(size.max(1)),
+            size: size.max(1).into(),
             role: Some(role),
             connection: Some(self.pair(from % per_host, to % per_host)),
             ..self.sink.blank(src, dst, self.chakra.start)

@@ -467,7 +467,7 @@ impl Writer<'_, '_> {
         let pair = from.slice << PLACE_BITS | to_process.slice;
         let blank = self.program.sink.blank(from.host, to_process.host, of.training.start);
         let flow = self.program.sink.numbered(FlowSpec {
-            size: Some(bytes),
+            size: bytes.into(),
             role: Some(self.program.role(&from)),
             connection: Some(PIPELINE << (2 * PLACE_BITS) | pair),
             nic: from.nic.or(blank.nic),

@@ -64,10 +64,10 @@ mod tests {
         let flow = Flow {
             src: NodeId(0),
             dst: NodeId(1),
-            size: Some(payload),
+            size: payload.into(),
             start: Time::ZERO,
-            stop: None,
-            source_rate: None,
+            stop: Time::NEVER,
+            source_rate: Rate::UNLIMITED,
             priority: 0,
         };
         let scheme = AnyScheme::read("none", serde_json::json!({})).expect("known").expect("no parameters");

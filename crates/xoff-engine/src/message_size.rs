@@ -1,0 +1,44 @@
+//! The size of a message, which may have no end.
+
+use serde::{Serialize, Serializer};
+
+/// Payload bytes of a message, or none of an endless one, in eight bytes: a long run keeps the sizes of all messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MessageSize(u64);
+
+impl MessageSize {
+    /// The size of a message that sends until something else stops the message.
+    pub const ENDLESS: MessageSize = MessageSize(u64::MAX);
+
+    /// Payload bytes; `None` of an endless message.
+    #[inline]
+    pub fn bytes(self) -> Option<u64> {
+        (self != MessageSize::ENDLESS).then_some(self.0)
+    }
+
+    /// Whether the message has no end.
+    #[inline]
+    pub fn is_endless(self) -> bool {
+        self == MessageSize::ENDLESS
+    }
+}
+
+impl From<u64> for MessageSize {
+    /// The size of so many bytes; of `u64::MAX` bytes, which no message has, an endless message's.
+    fn from(bytes: u64) -> MessageSize {
+        MessageSize(bytes)
+    }
+}
+
+impl From<Option<u64>> for MessageSize {
+    fn from(bytes: Option<u64>) -> MessageSize {
+        bytes.map_or(MessageSize::ENDLESS, MessageSize)
+    }
+}
+
+impl Serialize for MessageSize {
+    /// A number of bytes, or null.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.bytes().serialize(serializer)
+    }
+}
