@@ -42,3 +42,24 @@ impl Serialize for MessageSize {
         self.bytes().serialize(serializer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_is_a_number_of_bytes_or_endless() {
+        for (size, bytes, text) in [
+            (MessageSize::from(0), Some(0), "0"),
+            (1_000.into(), Some(1_000), "1000"),
+            (Some(7).into(), Some(7), "7"),
+            (None.into(), None, "null"),
+            (MessageSize::ENDLESS, None, "null"),
+        ] {
+            assert_eq!((size.bytes(), size.is_endless()), (bytes, bytes.is_none()));
+            assert_eq!(serde_json::to_string(&size).ok().as_deref(), Some(text));
+        }
+        // A word, where an optional number takes two.
+        assert_eq!(size_of::<MessageSize>(), 8);
+    }
+}
