@@ -1,6 +1,7 @@
 //! The outcomes of messages: in the order of their ends while a run goes on, by number once it is over.
 //!
-//! They are most of what a long run keeps: there is one copy of them at any time.
+//! They are most of what a long run keeps: there is one copy of them at any time, but for those of all partitions but one while
+//! these are put together.
 
 use super::records::FlowOutcome;
 use crate::ids::FlowId;

@@ -79,6 +79,8 @@ pub struct Simulation {
     counters: Counters,
     records: Records,
     pub(super) max_packets_in_flight: u32,
+    /// See [`Simulation::forget_packets`].
+    has_forgotten: bool,
     critical_path: Option<CriticalPath>,
     /// Maximum number of threads.
     threads: usize,
@@ -123,6 +125,7 @@ impl Simulation {
             counters: Counters::default(),
             records: Records::default(),
             max_packets_in_flight: 0,
+            has_forgotten: false,
             critical_path: None,
             threads: usize::MAX,
             detector: detector.cloned(),
@@ -376,7 +379,7 @@ impl Simulation {
     /// The egress ports that wait for each other for ever; empty if there is no deadlock. First come the ports of a circle,
     /// each waiting for the next and the last for the first, then the others, ascending.
     pub fn deadlock(&self) -> Vec<PortId> {
-        let all: Vec<&dyn AnyPartition> = self.partitions.iter().map(|partition| &**partition).collect();
+        let all: Vec<&dyn AnyPartition> = self.with_packets().iter().map(|partition| &**partition).collect();
         deadlocked(self.network(), &all, &|port| self.partition(port))
     }
 
@@ -477,19 +480,26 @@ impl Simulation {
         self.max_packets_in_flight
     }
 
-    /// Forgets the packets that are in the network of a run that is over, and gives their memory back. Where they are
-    /// ([`Simulation::deadlock`], [`Simulation::data_packets_in_network`]) must not be asked any more.
+    /// Forgets the packets that are in the network of a run that is over, and gives their memory back. What they tell must not
+    /// be asked any more: [`Simulation::deadlock`], [`Simulation::data_packets_in_network`] and [`Simulation::packets_in_flight`].
     pub fn forget_packets(&mut self) {
+        self.has_forgotten = true;
         self.partitions.iter_mut().for_each(|partition| partition.forget_packets());
     }
 
     /// Number of data packets in the network, without those that a stopped receiver holds, which have arrived.
     pub fn data_packets_in_network(&self) -> u64 {
-        self.partitions.iter().map(|partition| partition.data_in_network()).sum()
+        self.with_packets().iter().map(|partition| partition.data_in_network()).sum()
     }
 
     /// Number of packets in the network.
     pub fn packets_in_flight(&self) -> u32 {
-        self.partitions.iter().map(|partition| partition.packets_in_flight()).sum()
+        self.with_packets().iter().map(|partition| partition.packets_in_flight()).sum()
+    }
+
+    /// The partitions, whose packets are still known.
+    fn with_packets(&self) -> &[Box<dyn AnyPartition>] {
+        debug_assert!(!self.has_forgotten, "the packets are forgotten");
+        &self.partitions
     }
 }

@@ -10,7 +10,7 @@ use xoff_fabric::run::live::{Limits, Live};
 use xoff_fabric::{Network, Stop};
 use xoff_traffic::{FlowSpec, Traffic};
 
-use super::manifest::{Clock, Remains, manifest};
+use super::manifest::{Clock, Remains, deadlock, manifest};
 use super::recording::recording;
 use super::{Output, RunError, detector, network, trace};
 use crate::scenario::{MAX_ROWS, Rates, Scenario, rows_that_fit};
@@ -44,11 +44,12 @@ pub(crate) fn close(
     session: Value,
 ) -> Output {
     let packets = recording(scenario, scenario.network()).packets;
-    let sim = live.close(now);
+    let mut sim = live.close(now);
+    let remains = Remains::take(&mut sim);
     let traffic = with_added(scenario, sim.network(), label);
     let tables = tables::all(&sim, &traffic);
     let clock = Clock { setup: scenario.took().max(Duration::ZERO), wall: began.elapsed() };
-    let mut manifest = manifest(scenario, &traffic, &sim, &Remains::of(&sim), stop, &clock, &tables);
+    let mut manifest = manifest(scenario, &traffic, &sim, &remains, stop, &clock, &tables);
     manifest["session"] = session;
     let trace = packets.map(|filter| trace(scenario, detector(scenario, sim.network()), filter.ports, sim));
     Output { manifest, tables, trace }
@@ -85,7 +86,7 @@ pub(crate) fn stopped(scenario: &Scenario, live: &Live, stop: Stop, flows: u64) 
     let sim = live.simulation();
     let at_us = live.now().secs() * 1e6;
     match stop {
-        Stop::Deadlock => RunError::Deadlock { at_us, ports: Remains::of(sim).deadlock },
+        Stop::Deadlock => RunError::Deadlock { at_us, ports: deadlock(sim) },
         Stop::Events => {
             RunError::TooManyEvents { at_us, events: scenario.run.max_events.unwrap_or(u64::MAX) }
         }

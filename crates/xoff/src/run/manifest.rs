@@ -37,11 +37,13 @@ pub(super) struct Remains {
 }
 
 impl Remains {
-    /// What is left in the network of a run that has ended.
-    pub fn of(sim: &Simulation) -> Remains {
+    /// What is left in the network of a run that has ended; the packets there make room for the tables.
+    pub fn take(sim: &mut Simulation) -> Remains {
         let breaks = sim.records().losses.is_some();
         let data_packets = if breaks { sim.data_packets_in_network() } else { 0 };
-        Remains { deadlock: deadlock(sim), data_packets }
+        let deadlock = deadlock(sim);
+        sim.forget_packets();
+        Remains { deadlock, data_packets }
     }
 }
 
@@ -239,7 +241,7 @@ fn link_retry(sim: &Simulation) -> Value {
 }
 
 /// The names of the ports that wait on each other for ever.
-fn deadlock(sim: &Simulation) -> Vec<String> {
+pub(super) fn deadlock(sim: &Simulation) -> Vec<String> {
     sim.deadlock().into_iter().map(|p| sim.network().topology.port_name(p)).collect()
 }
 

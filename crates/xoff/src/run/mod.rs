@@ -30,7 +30,7 @@ use crate::tables::{self, SoFar, Table};
 use crate::trace::{CodePoints, Trace};
 
 pub use error::RunError;
-use manifest::{Clock, Remains, manifest};
+use manifest::{Clock, Remains, deadlock, manifest};
 pub use parallelism::{OnThreads, Parallelism, parallelism};
 use recording::recording;
 
@@ -298,7 +298,7 @@ fn run_up_to(
             return Err(RunError::Stalled { at_us, left: flows - done, flows });
         }
         Stop::Deadlock if scenario.run.expect != Some(Expect::Deadlock) => {
-            return Err(RunError::Deadlock { at_us, ports: Remains::of(&sim).deadlock });
+            return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) });
         }
         Stop::Events => {
             let events = scenario.run.max_events.unwrap_or(u64::MAX);
@@ -315,9 +315,7 @@ fn run_up_to(
         | Stop::Rows
         | Stop::Closed => {}
     }
-    let remains = Remains::of(&sim);
-    // The packets make room for the tables.
-    sim.forget_packets();
+    let remains = Remains::take(&mut sim);
     let tables = tables::all(&sim, traffic);
     let clock = Clock { setup, wall: began.elapsed() };
     let manifest = manifest(scenario, traffic, &sim, &remains, stop, &clock, &tables);

@@ -133,7 +133,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
 }
 
 /// The distinct paths of flows as text, and the path of each row by its index. There may be as many texts as flows, the largest
-/// column of the table: their bytes are counted first, so that none is copied.
+/// column of the table: their bytes are counted first, so that the column never moves.
 fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
     let (path_of, distinct) = distinct_paths(net, rows);
     let name = |node: NodeId| net.topology.nodes[node.index()].name.as_str();
