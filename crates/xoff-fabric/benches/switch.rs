@@ -29,13 +29,8 @@ fn star(hosts: u32) -> Topology {
 fn network(scheme: &str, senders: u32, rate: Rate, settings: &Settings) -> Network {
     let (size, payload) = (PACKETS / u64::from(senders), 1_000);
     let flow = |src| Flow {
-        src,
-        dst: NodeId(senders),
-        size: (size * payload).into(),
-        start: Time::ZERO,
-        stop: Time::NEVER,
         source_rate: rate,
-        priority: 0,
+        ..Flow::new(src, NodeId(senders), (size * payload).into(), Time::ZERO, 0)
     };
     let scheme = AnyScheme::read(scheme, serde_json::json!({})).expect("a scheme").expect("its defaults");
     let scheme = scheme.resolve(&NetworkEnv { line_rate: LINE, base_rtt: Time::from_us(5) });

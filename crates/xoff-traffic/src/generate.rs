@@ -14,7 +14,7 @@ use crate::files::{FileSource, Texts};
 use crate::hosts::{Directory, HostInfo};
 use crate::pattern::Pattern;
 
-/// Maximum number of flows that are generated: 50 million, 4.8 GB of [`FlowSpec`].
+/// Maximum number of flows that are generated: 50 million, 4 GB of [`FlowSpec`].
 pub const MAX_FLOWS: u64 = 50_000_000;
 
 /// One message from a host to another.

@@ -128,16 +128,7 @@ impl NetworkBuilder {
     /// Adds a message of `size` payload bytes from one host to another, in priority 0. Returns its number: its index in
     /// [`xoff_fabric::observe::records::Records::flows`] if flows are added in the order of their start.
     pub fn flow(&mut self, src: NodeId, dst: NodeId, size: Bytes, start: Time) -> FlowId {
-        let size = size.0.into();
-        self.any_flow(Flow {
-            src,
-            dst,
-            size,
-            start,
-            stop: Time::NEVER,
-            source_rate: Rate::UNLIMITED,
-            priority: 0,
-        })
+        self.any_flow(Flow::new(src, dst, size.0.into(), start, 0))
     }
 
     /// Adds any flow, and returns its number as [`NetworkBuilder::flow`] does.

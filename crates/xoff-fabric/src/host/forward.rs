@@ -254,7 +254,7 @@ impl<N: NicScheduler> Hosts<N> {
         time: Time,
     ) {
         for sender in self.senders.iter_mut().flatten() {
-            sender.others.both().1.for_each(|message| message.carried_time += time);
+            sender.others.queued_mut().for_each(|message| message.carried_time += time);
             if sender.is_idle() {
                 sender.reaction.set_ahead(time);
             }

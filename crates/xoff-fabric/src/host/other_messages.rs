@@ -38,6 +38,16 @@ impl OtherMessages {
         self.0.iter().flat_map(|lists| &lists.queued)
     }
 
+    /// Messages that wait, first to last.
+    pub fn queued_mut(&mut self) -> impl Iterator<Item = &mut Message> {
+        self.0.iter_mut().flat_map(|lists| &mut lists.queued)
+    }
+
+    /// Messages before the one under way, first to last.
+    pub fn sent_mut(&mut self) -> impl Iterator<Item = &mut Message> {
+        self.0.iter_mut().flat_map(|lists| &mut lists.sent)
+    }
+
     /// Messages before the one under way, and those that wait, each first to last.
     pub fn both(&mut self) -> (impl Iterator<Item = &mut Message>, impl Iterator<Item = &mut Message>) {
         let (sent, queued) = self.0.as_mut().map(|lists| (&mut lists.sent, &mut lists.queued)).unzip();

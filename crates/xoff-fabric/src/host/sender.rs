@@ -256,8 +256,8 @@ impl Sender {
     /// Counts a retransmission for the message that it belongs to, which may be an earlier message.
     #[cold]
     pub fn count_again(&mut self, flow: FlowId, payload: u64, frame: u64) {
-        let (mut sent, _) = self.others.both();
-        let message = sent.find(|message| message.flow == flow).unwrap_or(&mut self.message);
+        let earlier = self.others.sent_mut().find(|message| message.flow == flow);
+        let message = earlier.unwrap_or(&mut self.message);
         message.count(frame);
         message.retransmitted += payload;
     }
@@ -287,7 +287,7 @@ impl Sender {
     pub fn stop_message(&mut self, flow: FlowId, payload: u64) {
         let (placed, sent) = (self.message.end, self.stream.snd_nxt.max(self.stream.gone_back_from));
         let is_meant = |message: &&mut Message| message.base < placed && message.flow == flow;
-        if let Some(message) = self.others.both().1.find(is_meant) {
+        if let Some(message) = self.others.queued_mut().find(is_meant) {
             message.end = message.end.min(payload);
         } else if let Some(message) = self.open_message(flow) {
             message.end = message.end.min(sent.max(message.base) + payload);

@@ -59,6 +59,13 @@ pub struct Flow {
     pub priority: u8,
 }
 
+impl Flow {
+    /// A flow from one host to another that has all its data at its `start`, and is stopped by nothing but the end of the run.
+    pub fn new(src: NodeId, dst: NodeId, size: MessageSize, start: Time, priority: u8) -> Flow {
+        Flow { src, dst, size, start, stop: Time::NEVER, source_rate: Rate::UNLIMITED, priority }
+    }
+}
+
 /// The ways of all connections' packets.
 pub struct Paths {
     /// Egress ports of all paths, one path after the other.

@@ -230,16 +230,7 @@ impl Session {
             id
         } else {
             let number = self.numbers.next(&send);
-            let size = send.bytes.into();
-            let flow = Flow {
-                src,
-                dst,
-                size,
-                start,
-                stop: Time::NEVER,
-                source_rate: Rate::UNLIMITED,
-                priority: send.priority,
-            };
+            let flow = Flow::new(src, dst, send.bytes.into(), start, send.priority);
             let flow = self.live.add(self.scenario.router(), flow, number).map_err(RunError::from)?;
             self.numbers.take(&send);
             let id = MessageId(flow.0.into());

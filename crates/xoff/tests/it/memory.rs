@@ -111,7 +111,7 @@ fn messages(count: u64) -> NetworkBuilder {
 }
 
 /// A message's run takes nothing beside the room for its record, which is there from the beginning: its sender and its receiver go with
-/// it, and nothing is marked. A second copy of the record would be 96 B, and its sender alone, if it stayed, 600.
+/// it, and nothing is marked. A second copy of the record would be 96 B, and its sender alone, if it stayed, 680.
 #[test]
 fn a_finished_message_keeps_no_more_than_its_record() {
     let run = |count| {
@@ -163,6 +163,16 @@ fn a_run_that_is_over_gives_its_packets_memory_back() {
     simulation.forget_packets();
     let (after, _) = BYTES.with(Cell::get);
     assert!(before - after >= 64 * simulation.max_packets_in_flight() as isize, "{before} {after}");
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic = "the packets are forgotten"]
+fn what_forgotten_packets_told_is_not_asked() {
+    let mut simulation = messages(1).simulation().expect("a network");
+    simulation.run(&mut |_| true).expect("a run");
+    simulation.forget_packets();
+    simulation.data_packets_in_network();
 }
 
 #[test]

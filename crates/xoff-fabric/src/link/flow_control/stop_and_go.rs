@@ -148,15 +148,7 @@ mod tests {
         let bytes = |frames| Bytes(frames * FRAME);
         let params = StopAndGo { stop: bytes(10), go: bytes(8), slack: bytes(slack) };
         let settings = Settings { flow_control: FlowControl::StopAndGo(params), ..Settings::default() };
-        let flow = |src| Flow {
-            src,
-            dst: NodeId(2),
-            size: MessageSize::ENDLESS,
-            start: Time::ZERO,
-            stop: Time::NEVER,
-            source_rate: Rate::UNLIMITED,
-            priority: 0,
-        };
+        let flow = |src| Flow::new(src, NodeId(2), MessageSize::ENDLESS, Time::ZERO, 0);
         let scheme = AnyScheme::read("none", serde_json::json!({})).expect("known").expect("no parameters");
         let topology = star.build().expect("a star");
         let flows = vec![flow(NodeId(0)), flow(NodeId(1))];
@@ -205,14 +197,8 @@ mod tests {
         let routes = StaticRoutes { routes: (0..4).map(route).collect(), ..StaticRoutes::default() };
         let params = StopAndGo { stop: Bytes(20_000), go: Bytes(10_000), slack: Bytes(10_000_000) };
         let settings = Settings { flow_control: FlowControl::StopAndGo(params), ..Settings::default() };
-        let flow = |(i, us, bytes): (u32, u64, u64)| Flow {
-            src: NodeId(i),
-            dst: NodeId((i + 2) % 4),
-            size: bytes.into(),
-            start: Time::from_us(us),
-            stop: Time::NEVER,
-            source_rate: Rate::UNLIMITED,
-            priority: 0,
+        let flow = |(i, us, bytes): (u32, u64, u64)| {
+            Flow::new(NodeId(i), NodeId((i + 2) % 4), bytes.into(), Time::from_us(us), 0)
         };
         let flows = [(2, 37, 505_000), (3, 169, 573_000), (1, 203, 697_000), (0, 290, 691_000)].map(flow);
         let scheme = AnyScheme::read("none", serde_json::json!({})).expect("known").expect("no parameters");

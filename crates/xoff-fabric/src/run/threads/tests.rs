@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use xoff_engine::{Rate, Time};
+use xoff_engine::Time;
 use xoff_schemes::AnyScheme;
 
 use super::*;
@@ -38,14 +38,9 @@ fn network(size: u64) -> (Arc<Network>, Cut) {
     let tree = AnyTopology::read("fat_tree", json!({ "k": 4 })).expect("known").expect("valid");
     let topology = tree.build().expect("a fat-tree");
     let hosts = topology.hosts();
-    let flow = |i: usize| Flow {
-        src: hosts[i % 16],
-        dst: hosts[(i % 16 + 3 + i / 16 * 5) % 16],
-        size: size.into(),
-        start: Time::from_us(i as u64),
-        stop: Time::NEVER,
-        source_rate: Rate::UNLIMITED,
-        priority: 0,
+    let flow = |i: usize| {
+        let (src, dst) = (hosts[i % 16], hosts[(i % 16 + 3 + i / 16 * 5) % 16]);
+        Flow::new(src, dst, size.into(), Time::from_us(i as u64), 0)
     };
     let scheme = AnyScheme::read("none", json!({})).expect("known").expect("no parameters");
     let flows = (0..32).map(flow).collect();

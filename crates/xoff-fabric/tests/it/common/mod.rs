@@ -31,15 +31,7 @@ pub fn chain(switches: u32, hosts: &[u32], rate: Rate, delay: Time) -> Topology 
 
 /// A finite flow that starts at time zero.
 pub fn flow(src: u32, dst: u32, size: u64) -> Flow {
-    Flow {
-        src: NodeId(src),
-        dst: NodeId(dst),
-        size: size.into(),
-        start: Time::ZERO,
-        stop: Time::NEVER,
-        source_rate: Rate::UNLIMITED,
-        priority: 0,
-    }
+    Flow::new(NodeId(src), NodeId(dst), size.into(), Time::ZERO, 0)
 }
 
 /// A flow that starts at `start_us` and never ends.

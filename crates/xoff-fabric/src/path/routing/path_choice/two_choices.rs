@@ -61,15 +61,7 @@ mod tests {
         let routing = Routing::Ecmp(Ecmp { choice: PathChoice::TwoChoices, ..Ecmp::default() });
         let settings = Settings { flow_control: FlowControl::None, ..Settings::default() };
         let payload = 1_000 * crate::settings::WireSizes::new(&settings, &Default::default()).payload;
-        let flow = Flow {
-            src: NodeId(0),
-            dst: NodeId(1),
-            size: payload.into(),
-            start: Time::ZERO,
-            stop: Time::NEVER,
-            source_rate: Rate::UNLIMITED,
-            priority: 0,
-        };
+        let flow = Flow::new(NodeId(0), NodeId(1), payload.into(), Time::ZERO, 0);
         let scheme = AnyScheme::read("none", serde_json::json!({})).expect("known").expect("no parameters");
         let topology = topology.build().expect("a leaf-spine");
         let net = Network::build(topology, &routing, settings, scheme, vec![flow], 1).expect("built");
