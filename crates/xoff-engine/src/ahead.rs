@@ -3,6 +3,9 @@
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 
+/// Whether this processor is told to prefetch: all functions here do nothing on others.
+pub const CAN_FETCH: bool = cfg!(target_arch = "x86_64");
+
 /// Prefetches entry `index` of `all` into the nearest cache. If there is no such entry, prefetches what lies behind the last one: whether
 /// there is one is unpredictable, and so no branch asks.
 #[inline(always)] // two instructions
@@ -13,7 +16,13 @@ pub fn fetch_ahead<T>(all: &[T], index: u32) {
 /// The same for all lines of an entry that begins where a line begins.
 #[inline(always)] // a few instructions
 pub fn fetch_whole_ahead<T>(all: &[T], index: u32) {
-    for offset in (0..size_of::<T>()).step_by(LINE) {
+    fetch_beginning_ahead(all, index, size_of::<T>());
+}
+
+/// The same for the first `bytes` of an entry.
+#[inline(always)] // a few instructions
+pub fn fetch_beginning_ahead<T>(all: &[T], index: u32, bytes: usize) {
+    for offset in (0..bytes.min(size_of::<T>())).step_by(LINE) {
         fetch(all, index, offset);
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! A run with a joint queue repeats [`FutureEvents::pop_before`]. A run by entity repeats windows:
 //!
-//! 1. [`FutureEvents::begin_window`], then [`FutureEvents::take_start`] until it returns `None`;
+//! 1. [`FutureEvents::begin_window`], then [`FutureEvents::take_start`] until it returns `None`, then [`FutureEvents::list_turns`];
 //! 2. for each entity that [`FutureEvents::open_next`] returns: [`FutureEvents::next_up`], with [`FutureEvents::take`] or
 //!    [`FutureEvents::take_own`], until it returns [`Next::Nothing`];
 //! 3. [`FutureEvents::end_window`], then [`FutureEvents::take_common`] until it returns `None`.
@@ -43,8 +43,6 @@ pub struct ByEntity {
     lookahead: Time,
     /// Events that concern all entities, such as samples.
     common: BinaryHeap<Reverse<Event>>,
-    /// Whether an entity's state has left the nearest caches when the entity's turn comes again.
-    fetches: bool,
     /// The time and key of the next flow that starts by itself.
     start: Option<(Time, u32)>,
 }
@@ -64,20 +62,17 @@ impl FutureEvents {
     /// Empty queues of `entities` entities. `fifos` gives for each link's FIFO the entity at which its arrivals come, and the
     /// key of its arrivals; `None` for a FIFO that is not used. An entity has at most [`crate::MAX_FIFOS`].
     ///
-    /// `lookahead` is positive and at most the minimum delay of a link. `fetches` says whether the entities' state is too
-    /// large for the nearest caches, so that it is worth fetching ahead ([`Self::fetched_fifos`]).
+    /// `lookahead` is positive and at most the minimum delay of a link.
     pub fn by_entity(
         entities: usize,
         fifos: impl Iterator<Item = Option<(u32, u32)>> + Clone,
         lookahead: Time,
-        fetches: bool,
     ) -> FutureEvents {
         debug_assert!(lookahead > Time::ZERO, "a window holds at least its first moment");
         FutureEvents::ByEntity(ByEntity {
             entities: EntityQueues::new(entities, fifos),
             lookahead,
             common: BinaryHeap::new(),
-            fetches,
             start: None,
         })
     }
@@ -292,14 +287,40 @@ impl FutureEvents {
         all.entities.open_next()
     }
 
-    /// The numbers of the current entity's FIFOs, each with the argument of its first arrival, for prefetching what they
-    /// stand for. `None` unless prefetching is worth its cost.
+    /// Lists the entities that have events in this window, before the first of them is opened and after all events that others have
+    /// scheduled for them.
     #[inline]
-    pub fn fetched_fifos(&self) -> Option<impl Iterator<Item = (u32, u32)>> {
-        match self {
-            FutureEvents::ByEntity(all) if all.fetches => Some(all.entities.fifos()),
-            FutureEvents::ByEntity(_) | FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => None,
+    pub fn list_turns(&mut self) {
+        if let FutureEvents::ByEntity(all) = self {
+            all.entities.list_turns();
         }
+    }
+
+    /// Fetches what is kept here of the entities whose turns come soon.
+    #[inline]
+    pub fn fetch_turns(&self) {
+        if let FutureEvents::ByEntity(all) = self {
+            all.entities.fetch_turns();
+        }
+    }
+
+    /// The entity whose turn in this window comes `turns` turns after the current one's, if there is one.
+    #[inline]
+    pub fn turn_ahead(&self, turns: usize) -> Option<u32> {
+        match self {
+            FutureEvents::ByEntity(all) => all.entities.turn_ahead(turns),
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => None,
+        }
+    }
+
+    /// The numbers of an entity's FIFOs, each with the argument of its first arrival, for prefetching what they stand for.
+    #[inline]
+    pub fn fifos(&self, entity: u32) -> impl Iterator<Item = (u32, u32)> {
+        let entities = match self {
+            FutureEvents::ByEntity(all) => Some(&all.entities),
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => None,
+        };
+        entities.into_iter().flat_map(move |entities| entities.fifos(entity))
     }
 
     /// Fetches the FIFO of a slot into the cache: the caller is about to add arrivals. Does nothing if there is no such slot.

@@ -25,7 +25,7 @@ pub mod violation;
 pub mod wheel;
 mod window_events;
 
-pub use ahead::{claim_ahead, fetch_ahead, fetch_whole_ahead};
+pub use ahead::{CAN_FETCH, claim_ahead, fetch_ahead, fetch_beginning_ahead, fetch_whole_ahead};
 pub use barrier::Barrier;
 pub use entities::{Arrival, ArrivalLinks, EntityQueues, MAX_FIFOS, Next};
 pub use event::Event;

@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;
 
-use crate::ahead::fetch_ahead;
+use crate::ahead::{fetch_ahead, fetch_whole_ahead};
 use crate::event::Event;
 use crate::units::Time;
 use crate::window_events::WindowEvents;
@@ -94,10 +94,10 @@ pub struct EntityQueues {
     limit: Time,
     /// The end of the current window, but no later than the heads of FIFOs distinguish times.
     near_limit: Time,
-    /// The block of entities that comes next.
-    next_block: usize,
-    /// The entities of the block before `next_block` whose turn is still to come, one bit each.
-    waiting: u64,
+    /// The entities with events in the current window, in the order of their turns.
+    turns: Vec<u32>,
+    /// The index in `turns` of the entity that comes next.
+    next_turn: usize,
     /// The current entity, or [`NO_ENTITY`].
     entity: u32,
     /// The current entity's first group, and the end of its groups.
@@ -142,8 +142,8 @@ impl EntityQueues {
             soon_limit: Time::ZERO,
             limit: Time::ZERO,
             near_limit: Time::ZERO,
-            next_block: 0,
-            waiting: 0,
+            turns: Vec::with_capacity(entities),
+            next_turn: 0,
             entity: NO_ENTITY,
             entity_groups: (0, 0),
             own: WindowEvents::new(),
@@ -248,34 +248,58 @@ impl EntityQueues {
         self.limit = limit;
         self.soon_limit = limit.saturating_add(limit.saturating_sub(begin) * 2);
         self.near_limit = limit.min(Time(FAR));
-        (self.next_block, self.waiting) = (0, 0);
+        self.turns.clear();
+        self.next_turn = 0;
+    }
+
+    /// Lists the entities that have events in this window, after all of its events that others have scheduled for them.
+    pub fn list_turns(&mut self) {
+        let blocks = self.next.chunks(BLOCK).zip(&mut self.block_next).enumerate();
+        for (block, (next, block_next)) in blocks.filter(|(_, (_, block_next))| **block_next < self.limit) {
+            let (mut waiting, mut others) = (0u32, Time::NEVER);
+            for (i, &time) in next.iter().enumerate() {
+                // One bit for each entity instead of a branch: which entities have events is unpredictable.
+                let is_waiting = time < self.limit;
+                waiting |= u32::from(is_waiting) << i;
+                others = others.min(select_unpredictable(is_waiting, Time::NEVER, time));
+            }
+            // `close` adds the entities that are waiting.
+            *block_next = others;
+            while waiting != 0 {
+                self.turns.push((block * BLOCK) as u32 + waiting.trailing_zeros());
+                waiting &= waiting - 1;
+            }
+        }
     }
 
     /// Makes the next entity with events in this window the current one and returns it. Entities come in order of their
     /// numbers.
     #[inline]
     pub fn open_next(&mut self) -> Option<u32> {
-        while self.waiting == 0 {
-            let block = self.next_block;
-            let block_next = self.block_next.get_mut(block)?;
-            if *block_next < self.limit {
-                let next = &self.next[block * BLOCK..self.next.len().min((block + 1) * BLOCK)];
-                let mut others = Time::NEVER;
-                for (i, &time) in next.iter().enumerate() {
-                    // One bit for each entity instead of a branch: which entities have events is unpredictable.
-                    let is_waiting = time < self.limit;
-                    self.waiting |= u64::from(is_waiting) << i;
-                    others = others.min(select_unpredictable(is_waiting, Time::NEVER, time));
-                }
-                // `close` adds the entities that are waiting.
-                *block_next = others;
-            }
-            self.next_block += 1;
+        let entity = *self.turns.get(self.next_turn)?;
+        self.next_turn += 1;
+        self.open(entity as usize);
+        Some(entity)
+    }
+
+    /// Fetches what is kept here of the entities whose turns come three and four turns after the current one's.
+    #[inline]
+    pub fn fetch_turns(&self) {
+        if let Some(third) = self.turn_ahead(3) {
+            let Entity { groups, soon, later } = &self.entities[third as usize];
+            (groups.0..groups.1).for_each(|group| fetch_whole_ahead(&self.groups, group));
+            fetch_ahead(soon, 0);
+            fetch_ahead(later.as_slice(), 0);
         }
-        let entity = (self.next_block - 1) * BLOCK + self.waiting.trailing_zeros() as usize;
-        self.waiting &= self.waiting - 1;
-        self.open(entity);
-        Some(entity as u32)
+        if let Some(fourth) = self.turn_ahead(4) {
+            fetch_ahead(&self.entities, fourth);
+        }
+    }
+
+    /// The entity whose turn in this window comes `turns` turns after the current one's, if there is one.
+    #[inline]
+    pub fn turn_ahead(&self, turns: usize) -> Option<u32> {
+        self.turns.get(self.next_turn + turns - 1).copied()
     }
 
     /// Makes `entity` the current one and collects its own events of this window.
@@ -307,11 +331,12 @@ impl EntityQueues {
         self.next[entity] = Time::NEVER;
     }
 
-    /// The numbers of the current entity's FIFOs, each with the argument of its first arrival if there is one. Places that
-    /// fill up a group come as FIFO 0.
+    /// The numbers of an entity's FIFOs, each with the argument of its first arrival if there is one. Places that fill up a group come as
+    /// FIFO 0.
     #[inline]
-    pub fn fifos(&self) -> impl Iterator<Item = (u32, u32)> {
-        let groups = &self.groups[self.entity_groups.0..self.entity_groups.1];
+    pub fn fifos(&self, entity: u32) -> impl Iterator<Item = (u32, u32)> {
+        let groups = self.entities[entity as usize].groups;
+        let groups = &self.groups[groups.0 as usize..groups.1 as usize];
         groups.iter().flat_map(|group| &group.fifos).map(|fifo| (fifo.number, fifo.arg))
     }
 

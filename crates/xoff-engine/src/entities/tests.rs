@@ -58,6 +58,7 @@ fn take(queues: &mut EntityQueues, links: &mut Following) -> Option<(u64, u32, u
 /// All events before `limit` in one window, as entity, time, key and argument.
 fn window(queues: &mut EntityQueues, links: &mut Following, limit: u64) -> Vec<(u32, u64, u32, u32)> {
     queues.begin_window(queues.earliest(), Time(limit));
+    queues.list_turns();
     let mut all = Vec::new();
     while let Some(entity) = queues.open_next() {
         while let Some((time, key, arg)) = take(queues, links) {
@@ -155,7 +156,13 @@ proptest! {
             prop_assert_eq!(Some(begin.0), model.iter().filter_map(|m| m.first()).map(|e| e.0).min());
             let limit = begin + Time(1_000);
             queues.begin_window(queues.earliest(), limit);
+            queues.list_turns();
+            let mut next = queues.turn_ahead(1);
             while let Some(entity) = queues.open_next() {
+                // The entity that was to come next has come, and what is fetched for those to come changes nothing.
+                prop_assert_eq!(Some(entity), next);
+                next = queues.turn_ahead(1);
+                queues.fetch_turns();
                 while let Some(now) = take(&mut queues, &mut links) {
                     prop_assert_eq!(Some(now), model[entity as usize].pop_first());
                     handled += 1;

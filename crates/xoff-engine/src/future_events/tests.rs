@@ -20,7 +20,7 @@ impl ArrivalLinks for Following {
 #[test]
 fn windows_end_at_the_lookahead_and_after_common_events() {
     // Two entities, with a link of 100 ps each way: FIFO 0 leads to entity 1, FIFO 1 to entity 0.
-    let mut events = FutureEvents::by_entity(2, [(1, 10), (0, 11)].map(Some).into_iter(), Time(100), true);
+    let mut events = FutureEvents::by_entity(2, [(1, 10), (0, 11)].map(Some).into_iter(), Time(100));
     let mut links = Following::default();
     events.push_start(Time(50), 6);
     events.push(1, Time(140), 2, 0);
@@ -33,8 +33,10 @@ fn windows_end_at_the_lookahead_and_after_common_events() {
     assert_eq!(events.take_start(Time(121)), Some((Time(50), 6)));
     assert_eq!(events.take_start(Time(121)), None);
     events.push(0, Time(50), 6, 0);
+    events.list_turns();
     assert_eq!(events.open_next(), Some(0));
-    assert_eq!(events.fetched_fifos().and_then(|mut fifos| fifos.next()), Some((1, 0)));
+    assert_eq!(events.turn_ahead(1), None, "entity 1 has nothing before 140");
+    assert_eq!(events.fifos(0).next(), Some((1, 0)));
     assert_eq!(events.next_up(), Next::Own);
     assert_eq!(events.take_own(), Event { time: Time(50), key: 6, arg: 0 });
     // The start sends 7 and 8 to entity 1 and schedules an event for 120, which is before the common event.
@@ -53,7 +55,8 @@ fn windows_end_at_the_lookahead_and_after_common_events() {
 
     // The second window lasts from 140 to 155, the limit asked for, and leaves the arrival at 160 to the third.
     assert_eq!(events.begin_window(Time(155)), Some(Time(140)..Time(155)));
-    assert_eq!(events.open_next(), Some(1));
+    events.list_turns();
+    assert_eq!((events.turn_ahead(1), events.open_next()), (Some(1), Some(1)));
     assert_eq!(events.next_up(), Next::Own);
     assert_eq!(events.take_own(), Event { time: Time(140), key: 2, arg: 0 });
     let Next::Arrival(first) = events.next_up() else { panic!("7 arrives at 150") };
@@ -180,6 +183,8 @@ impl Run<'_> {
                 self.events.push(self.net.starts[index].1, time, key, 0);
                 self.push_start(index + 1);
             }
+            self.events.list_turns();
+            self.events.fetch_turns();
             while let Some(entity) = self.events.open_next() {
                 loop {
                     let event = match self.events.next_up() {
@@ -282,7 +287,7 @@ proptest! {
     #[test]
     fn every_entity_has_the_same_history_with_a_joint_queue_and_with_a_queue_of_its_own(net in networks()) {
         let fifos = net.links.iter().zip(0..).map(|(link, fifo)| Some((link.to, ARRIVAL | fifo)));
-        let by_entity = FutureEvents::by_entity(net.entities as usize, fifos, Time(net.lookahead), false);
+        let by_entity = FutureEvents::by_entity(net.entities as usize, fifos, Time(net.lookahead));
         let joint = Run::log(&net, FutureEvents::joint(ARRIVAL..START));
         prop_assert_eq!(joint.common.len(), SAMPLES);
         prop_assert!(joint.entities.iter().all(|log| log.is_sorted_by_key(|(time, ..)| *time)));
@@ -295,9 +300,7 @@ fn what_comes_from_outside_comes_forward_and_all_else_stays() {
     // Keys from 6 are of what comes from outside: the start at 9,000 and the events at 8,000, 20,000,000 (beyond the wheel's
     // horizon) and 9,500. 7,000 earlier they come at 2,000, 1,000, 19,993,000 and 2,500; key 3 stays at 1,500.
     let is_external = |key: u32| key >= 6;
-    for mut events in
-        [FutureEvents::joint(0..0), FutureEvents::by_entity(2, std::iter::empty(), Time(100), false)]
-    {
+    for mut events in [FutureEvents::joint(0..0), FutureEvents::by_entity(2, std::iter::empty(), Time(100))] {
         events.push_start(Time(9_000), 6);
         events.push(0, Time(8_000), 7, 0);
         events.push(0, Time(20_000_000), 8, 0);
@@ -312,6 +315,7 @@ fn what_comes_from_outside_comes_forward_and_all_else_stays() {
         }
         while let Some(window) = events.begin_window(Time::NEVER) {
             found.extend(events.take_start(window.end).map(|(time, key)| (time.0, key)));
+            events.list_turns();
             while events.open_next().is_some() {
                 while events.next_up() == Next::Own {
                     let event = events.take_own();

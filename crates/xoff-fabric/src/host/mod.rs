@@ -11,6 +11,7 @@ mod credits;
 mod emission;
 mod faults;
 mod feedback;
+mod fetch;
 pub(crate) mod forward;
 mod message;
 pub(crate) mod nic;

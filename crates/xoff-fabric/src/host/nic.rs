@@ -61,6 +61,14 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     /// Makes room in that state for this number of connections.
     fn grow(_shared: &mut Self::Shared, _connections: usize) {}
 
+    /// Fetches what [`NicScheduler::first_turn`] looks at into the cache.
+    fn fetch_turns(&self) {}
+
+    /// The connection whose turn probably comes next, for fetching it ahead. `None` if none waits, or if that takes long to know.
+    fn first_turn(&self) -> Option<ConnectionId> {
+        None
+    }
+
     /// A message starts; only if [`NicScheduler::OWN_TRANSPORT`], as for the five that follow.
     fn start<C: LinkControl>(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx, _links: &mut Links<C>, _flow: FlowId) {
     }

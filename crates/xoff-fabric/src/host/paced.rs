@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use xoff_engine::Time;
+use xoff_engine::{Time, fetch_ahead};
 
 use super::Hosts;
 use super::nic::{NicId, NicScheduler};
@@ -60,6 +60,17 @@ impl NicScheduler for PacedNic {
             pacing: PacingHeap::default(),
             held: BTreeSet::new(),
         }
+    }
+
+    #[inline]
+    fn fetch_turns(&self) {
+        fetch_ahead(&self.ready, 0);
+        fetch_ahead(self.pacing.entries(), 0);
+    }
+
+    #[inline]
+    fn first_turn(&self) -> Option<ConnectionId> {
+        self.pacing.first().map(|(_, connection)| connection)
     }
 
     fn waiting(&self) -> Vec<ConnectionId> {

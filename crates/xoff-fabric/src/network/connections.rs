@@ -69,6 +69,16 @@ impl Connections {
         if self.of_flow.is_empty() { flow.own_connection() } else { self.of_flow[flow.index()] }
     }
 
+    /// The connection of a message, if there is one: the number may be of no message.
+    #[inline(always)] // runs for every packet of a large network
+    pub fn get(&self, flow: FlowId) -> Option<ConnectionId> {
+        if self.of_flow.is_empty() {
+            Some(flow.own_connection())
+        } else {
+            self.of_flow.get(flow.index()).copied()
+        }
+    }
+
     /// A connection's first message, which has the same ends and priority as the others.
     #[inline]
     pub fn first_message(&self, connection: ConnectionId) -> FlowId {

@@ -177,6 +177,12 @@ impl Packets {
         }
     }
 
+    /// Packet `id`, if there is such a slot.
+    #[inline(always)] // runs for every packet of a large network
+    pub fn get(&self, id: PacketId) -> Option<&Packet> {
+        self.slots.get(id as usize)
+    }
+
     /// Fetches packet `id` into the cache, if there is such a packet: the caller is about to use it.
     #[inline]
     pub fn prefetch(&self, id: PacketId) {
@@ -189,6 +195,15 @@ impl Packets {
         self.prefetch(id);
         if let IntPool::Packed(stacks) = &self.int {
             fetch_ahead(stacks, id);
+        }
+    }
+
+    /// Fetches the telemetry of packet `id` if it is `wanted`. Packets that want a record and others interleave unpredictably, so the code
+    /// selects without a branch.
+    #[inline(always)] // runs for every packet of a large network
+    pub fn prefetch_telemetry_if(&self, wanted: bool, id: PacketId) {
+        if let IntPool::Packed(stacks) = &self.int {
+            fetch_ahead(stacks, select_unpredictable(wanted, id, NO_PACKET));
         }
     }
 

@@ -5,7 +5,7 @@
 //! and memory then stay in the cache, and its events need an order only among themselves. Otherwise, and if the settings
 //! ask for one order of all events, all nodes share one queue. Results are the same.
 
-use xoff_engine::{Arrival, Event, FutureEvents, Next, Time, fetch_ahead, fetch_whole_ahead};
+use xoff_engine::{Arrival, Event, FutureEvents, Next, Time, fetch_ahead};
 
 use super::partition::Partition;
 use crate::ctx::Ctx;
@@ -68,10 +68,13 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             let end = window.end;
             self.handled_until = end;
             self.begin_starts(end);
+            self.ctx.events.list_turns();
             while let Some(node) = self.ctx.events.open_next().map(NodeId) {
                 // The node before this one may have got further.
                 self.ctx.now = window.start;
-                self.fetch_node();
+                if self.fetches {
+                    self.fetch_nodes(node);
+                }
                 if self.ctx.net.is_host(node) {
                     self.run_host(last)
                 } else {
@@ -100,24 +103,6 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Fetches what the current node is about to use into the cache: its ports with the queues of the first priority, the first packet of
-    /// each FIFO, which no earlier packet has fetched, and the FIFOs of its neighbours, to which its packets go.
-    #[inline]
-    fn fetch_node(&self) {
-        let Some(fifos) = self.ctx.events.fetched_fifos() else { return };
-        for (port, packet) in fifos {
-            self.ctx.packets.prefetch_with_telemetry(packet);
-            fetch_whole_ahead(&self.links.ports, port);
-            fetch_ahead(&self.links.queues, self.links.place(PortId(port), DATA) as u32);
-            let queue = QueueId::new(PortId(port), 0, self.links.priorities);
-            fetch_ahead(&self.switches.accounting.buffers, queue.0);
-        }
-        // The ports themselves are on their way.
-        for (port, _) in self.ctx.events.fetched_fifos().into_iter().flatten() {
-            self.ctx.events.fetch_slot(self.links.ports[port as usize].arrivals);
-        }
-    }
-
     /// Handles a switch's events of a window.
     fn run_switch(&mut self, node: NodeId, last: u64) {
         loop {
@@ -126,6 +111,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                     let Arrival { time, fifo, arg, following } =
                         self.ctx.events.take(&mut self.ctx.packets, slot);
                     self.ctx.packets.prefetch(following);
+                    if self.fetches {
+                        self.fetch_hops(following);
+                    }
                     self.begin_event(time, key(kind::SWITCH_ARRIVAL, fifo));
                     self.switches.arrival(&mut self.ctx, &mut self.links, Some(node), PortId(fifo), arg);
                     if self.ctx.halts {
@@ -152,6 +140,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                     let Arrival { time, fifo, arg, following } =
                         self.ctx.events.take(&mut self.ctx.packets, slot);
                     self.ctx.packets.prefetch_with_telemetry(following);
+                    if self.fetches {
+                        self.fetch_ends(following);
+                    }
                     self.begin_event(time, key(kind::HOST_ARRIVAL, fifo));
                     self.hosts.arrival(&mut self.ctx, &mut self.links, PortId(fifo), arg);
                 }

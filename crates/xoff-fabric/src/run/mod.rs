@@ -14,6 +14,7 @@ mod division;
 mod event_loop;
 pub mod fast_forward;
 mod faults;
+mod fetch;
 pub mod live;
 mod mail;
 mod pace;

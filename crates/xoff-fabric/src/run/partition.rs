@@ -6,13 +6,14 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use xoff_engine::{FutureEvents, MAX_FIFOS, Time};
+use xoff_engine::{CAN_FETCH, FutureEvents, MAX_FIFOS, Time};
 use xoff_schemes::{IntFormat, IntPath};
 
 use super::any_partition::{AddMessage, AnyPartition};
 use super::cut::{Cut, needs_one_partition};
 use super::deadlocked::deadlocked;
 use super::fast_forward::{Allowance, CarriedPorts, Counts, Jump, Signature, is_unknown};
+use super::fetch::Following;
 use super::simulation::Progress;
 use super::windows::{GRID, Totals, Windows};
 use crate::ctx::Ctx;
@@ -41,9 +42,10 @@ use crate::switch::{Marking, Switches};
 /// The minimum delay of links with which nodes have event queues of their own; shorter windows have too few events each.
 const MIN_WINDOW: Time = Time::from_ns(100);
 
-/// Fewer ports than this and their packets fit into a core's own caches, and prefetching costs more than it saves: with 768
-/// ports (128 hosts) it cost 3 %, with 6,144 (1,024 hosts) it saved a tenth.
-const PORTS_IN_CACHE: u32 = 2048;
+/// Fewer ports than this and their packets mostly fit into the caches, and fetching ahead costs more than it saves: with 768 ports (128
+/// hosts) 9 to 18 %, with 2,592 (432 hosts) 3 to 8. With 4,116 it does neither, and with 6,144 (1,024 hosts) it saves up to a quarter: the
+/// more, the longer the run and the busier the other cores, but costs 5 % where a run of 1 ms has the machine to itself.
+const PORTS_IN_CACHE: u32 = 4000;
 
 /// Packets in flight for each host for which there is room from the beginning: twice what 100 Gbps carry in 10 us.
 const PACKETS_OF_HOST: usize = 256;
@@ -58,6 +60,10 @@ pub(super) struct Partition<C, N: NicScheduler> {
     pub own_ports: Vec<PortId>,
     /// All events before this time have been handled; only if nodes have event queues of their own.
     pub handled_until: Time,
+    /// Its state does not fit into the nearest caches, so that fetching ahead is worth its cost.
+    pub fetches: bool,
+    /// What was fetched lately.
+    pub following: Following,
     /// Each event is counted in its window.
     pub in_time: bool,
     /// What ports would have sent in the time that was carried forward.
@@ -83,8 +89,7 @@ fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents
         let node = topology.node_of(p);
         owned(node).then(|| (node.0, arrival_key(!net.is_host(node), p)))
     };
-    let fetches = topology.ports() >= PORTS_IN_CACHE;
-    FutureEvents::by_entity(topology.nodes.len(), ports.map(fifo), lookahead, fetches)
+    FutureEvents::by_entity(topology.nodes.len(), ports.map(fifo), lookahead)
 }
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
@@ -145,6 +150,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             hosts: Hosts::new(net, &probes, owned),
             own_ports,
             handled_until: Time::ZERO,
+            // In a debug build always, so that tests go through it.
+            fetches: cfg!(debug_assertions) || (CAN_FETCH && topology.ports() >= PORTS_IN_CACHE),
+            following: Following::NONE,
             in_time: false,
             carried_ports: CarriedPorts::default(),
             ctx: Ctx {

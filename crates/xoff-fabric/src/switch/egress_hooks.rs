@@ -1,7 +1,7 @@
 //! Hooks at egress queues: detectors, which mark packets, and congestion points, which send messages to flows' sources. The
 //! hooks also tell probes and the points of whole switches.
 
-use xoff_engine::{Domain, SparseList, Time, stream};
+use xoff_engine::{Domain, SparseList, Time, fetch_beginning_ahead, stream};
 use xoff_schemes::detector::{AnyDetector, AnyMarker};
 use xoff_schemes::{
     AnyCongestion, CongestionPoint, Detector, Labelled, MarkingRandom, PacketView, PortEnv, QueueView,
@@ -24,6 +24,9 @@ pub(crate) struct Marking<'a> {
     /// control take numbers; `None` if each detector has a stream of its own, for data only.
     pub shared: Option<MarkingRandom>,
 }
+
+/// What of a detector is worth fetching: the detectors that see the most packets are shorter than the longest.
+const DETECTOR_BYTES: usize = 128;
 
 /// A congestion point and its pending timer.
 pub(super) struct Point {
@@ -104,6 +107,14 @@ impl EgressHooks {
     pub fn detector(&mut self, queue: QueueId) -> Option<&mut AnyMarker> {
         let place = self.place(queue)?;
         self.detectors.get_mut(place)
+    }
+
+    /// Fetches the detector of a queue into the cache, if it has one.
+    #[inline]
+    pub fn fetch(&self, queue: QueueId) {
+        if let Some(place) = self.place(queue) {
+            fetch_beginning_ahead(&self.detectors, place as u32, DETECTOR_BYTES);
+        }
     }
 
     /// Whether detectors tell states of ports apart.

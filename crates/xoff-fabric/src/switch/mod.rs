@@ -85,6 +85,12 @@ pub(crate) struct Switches {
 const ALL_KINDS: u16 = u16::MAX;
 
 impl Switches {
+    /// Fetches the detector of an egress queue into the cache, if it has one.
+    #[inline]
+    pub fn fetch_hooks(&self, queue: QueueId) {
+        self.hooks.fetch(queue);
+    }
+
     /// Empty switches, which mark packets by `marking`.
     pub fn new<C: LinkControl>(
         net: &Network,
