@@ -13,13 +13,13 @@ pub fn fetch_ahead<T>(all: &[T], index: u32) {
     fetch(all, index, 0);
 }
 
-/// The same for all lines of an entry that begins where a line begins.
+/// Prefetches all lines of an entry, but for the last one where the entry begins within a line.
 #[inline(always)] // a few instructions
 pub fn fetch_whole_ahead<T>(all: &[T], index: u32) {
     fetch_beginning_ahead(all, index, size_of::<T>());
 }
 
-/// The same for the first `bytes` of an entry.
+/// Prefetches the lines of the first `bytes` of an entry.
 #[inline(always)] // a few instructions
 pub fn fetch_beginning_ahead<T>(all: &[T], index: u32, bytes: usize) {
     for offset in (0..bytes.min(size_of::<T>())).step_by(LINE) {

@@ -279,7 +279,7 @@ impl FutureEvents {
         Some(begin..end)
     }
 
-    /// Makes the next entity with events in this window the current one and returns it. Entities come in order of their
+    /// Makes the next entity that [`Self::list_turns`] has listed the current one and returns it. Entities come in order of their
     /// numbers.
     #[inline]
     pub fn open_next(&mut self) -> Option<u32> {
@@ -287,8 +287,7 @@ impl FutureEvents {
         all.entities.open_next()
     }
 
-    /// Lists the entities that have events in this window, before the first of them is opened and after all events that others have
-    /// scheduled for them.
+    /// Lists the entities that have events in this window: after [`Self::take_start`] and before [`Self::open_next`].
     #[inline]
     pub fn list_turns(&mut self) {
         if let FutureEvents::ByEntity(all) = self {
@@ -313,7 +312,7 @@ impl FutureEvents {
         }
     }
 
-    /// The numbers of an entity's FIFOs, each with the argument of its first arrival, for prefetching what they stand for.
+    /// The numbers of an entity's FIFOs, each with the argument of its first arrival, for prefetching what both stand for.
     #[inline]
     pub fn fifos(&self, entity: u32) -> impl Iterator<Item = (u32, u32)> {
         let entities = match self {

@@ -252,7 +252,8 @@ impl EntityQueues {
         self.next_turn = 0;
     }
 
-    /// Lists the entities that have events in this window, after all of its events that others have scheduled for them.
+    /// Lists the entities that have events in this window. No event may be added to the window between this call and the first entity's
+    /// turn.
     pub fn list_turns(&mut self) {
         let blocks = self.next.chunks(BLOCK).zip(&mut self.block_next).enumerate();
         for (block, (next, block_next)) in blocks.filter(|(_, (_, block_next))| **block_next < self.limit) {
@@ -272,8 +273,7 @@ impl EntityQueues {
         }
     }
 
-    /// Makes the next entity with events in this window the current one and returns it. Entities come in order of their
-    /// numbers.
+    /// Makes the next entity that [`Self::list_turns`] has listed the current one and returns it. Entities come in order of their numbers.
     #[inline]
     pub fn open_next(&mut self) -> Option<u32> {
         let entity = *self.turns.get(self.next_turn)?;
@@ -288,8 +288,13 @@ impl EntityQueues {
         if let Some(third) = self.turn_ahead(3) {
             let Entity { groups, soon, later } = &self.entities[third as usize];
             (groups.0..groups.1).for_each(|group| fetch_whole_ahead(&self.groups, group));
-            fetch_ahead(soon, 0);
-            fetch_ahead(later.as_slice(), 0);
+            // An empty list has no address, and to look for a page there takes time.
+            if !soon.is_empty() {
+                fetch_ahead(soon, 0);
+            }
+            if !later.is_empty() {
+                fetch_ahead(later.as_slice(), 0);
+            }
         }
         if let Some(fourth) = self.turn_ahead(4) {
             fetch_ahead(&self.entities, fourth);
@@ -331,13 +336,13 @@ impl EntityQueues {
         self.next[entity] = Time::NEVER;
     }
 
-    /// The numbers of an entity's FIFOs, each with the argument of its first arrival if there is one. Places that fill up a group come as
-    /// FIFO 0.
+    /// The numbers of an entity's FIFOs, each with the argument of its first arrival. An empty FIFO has an argument that means nothing.
     #[inline]
     pub fn fifos(&self, entity: u32) -> impl Iterator<Item = (u32, u32)> {
         let groups = self.entities[entity as usize].groups;
         let groups = &self.groups[groups.0 as usize..groups.1 as usize];
-        groups.iter().flat_map(|group| &group.fifos).map(|fifo| (fifo.number, fifo.arg))
+        let fifos = groups.iter().flat_map(|group| &group.fifos);
+        fifos.filter(|fifo| fifo.entity != NO_ENTITY).map(|fifo| (fifo.number, fifo.arg))
     }
 
     /// The number of each FIFO that has arrivals, with the time and the argument of the first of them.

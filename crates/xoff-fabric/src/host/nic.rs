@@ -61,11 +61,12 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     /// Makes room in that state for this number of connections.
     fn grow(_shared: &mut Self::Shared, _connections: usize) {}
 
-    /// Fetches what [`NicScheduler::first_turn`] looks at into the cache.
-    fn fetch_turns(&self) {}
+    /// Fetches into the cache in which order connections come.
+    fn fetch_order(&self) {}
 
-    /// The connection whose turn probably comes next, for fetching it ahead. `None` if none waits, or if that takes long to know.
-    fn first_turn(&self) -> Option<ConnectionId> {
+    /// The connection whose pacing time comes first, for fetching that connection ahead. `None` if no connection waits for such a time, or if
+    /// the NIC does not know.
+    fn first_paced(&self) -> Option<ConnectionId> {
         None
     }
 

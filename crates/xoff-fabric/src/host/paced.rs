@@ -63,13 +63,16 @@ impl NicScheduler for PacedNic {
     }
 
     #[inline]
-    fn fetch_turns(&self) {
+    fn fetch_order(&self) {
         fetch_ahead(&self.ready, 0);
-        fetch_ahead(self.pacing.entries(), 0);
+        // An empty list has no address, and to look for a page there takes time.
+        if !self.pacing.entries().is_empty() {
+            fetch_ahead(self.pacing.entries(), 0);
+        }
     }
 
     #[inline]
-    fn first_turn(&self) -> Option<ConnectionId> {
+    fn first_paced(&self) -> Option<ConnectionId> {
         self.pacing.first().map(|(_, connection)| connection)
     }
 

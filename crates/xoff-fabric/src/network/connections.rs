@@ -69,7 +69,7 @@ impl Connections {
         if self.of_flow.is_empty() { flow.own_connection() } else { self.of_flow[flow.index()] }
     }
 
-    /// The connection of a message, if there is one: the number may be of no message.
+    /// The connection of a message whose number may be that of no message: the connection is then `None`, or beyond all connections.
     #[inline(always)] // runs for every packet of a large network
     pub fn get(&self, flow: FlowId) -> Option<ConnectionId> {
         if self.of_flow.is_empty() {

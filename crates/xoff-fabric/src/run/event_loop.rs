@@ -69,6 +69,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             self.handled_until = end;
             self.begin_starts(end);
             self.ctx.events.list_turns();
+            if self.fetches {
+                self.fetch_first_nodes();
+            }
             while let Some(node) = self.ctx.events.open_next().map(NodeId) {
                 // The node before this one may have got further.
                 self.ctx.now = window.start;

@@ -1,6 +1,7 @@
 //! Fetching ahead, in networks that do not fit into the nearest caches: what the nodes and packets that come next are about to use.
 //!
-//! What has an address in what has yet to be fetched is fetched some turns of nodes, or some packets, later.
+//! An address that lies in memory can be followed only after that memory has come. Such chains are followed step by step, with some turns
+//! of nodes, or some packets, between two steps.
 
 use xoff_engine::{fetch_ahead, fetch_whole_ahead};
 use xoff_schemes::IntPath;
@@ -11,8 +12,8 @@ use crate::ids::{NodeId, PortId, QueueId};
 use crate::link::flow_control::LinkControl;
 use crate::packet::{DATA, Kind, NO_PACKET, PacketId};
 
-/// The packets that follow on their links those that were handled last: the last four at switches, and the last two and the two before at
-/// hosts, whose packets take longer.
+/// Packets whose lines have been asked for, until these lines have come and can be read: four packets later at switches, and two later at
+/// hosts, which handle a packet for longer. At hosts what a packet needs takes two steps.
 pub(super) struct Following {
     at_switches: Delay<4>,
     at_hosts: [Delay<2>; 2],
@@ -40,7 +41,14 @@ impl<const LEN: usize> Delay<LEN> {
 }
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
-    /// The turn of `node` begins: fetches what it and the nodes of the next turns use first.
+    /// Fetches the ports of the two nodes whose turns come first in a window: no turn before these fetches them.
+    pub(super) fn fetch_first_nodes(&self) {
+        for node in [1, 2].into_iter().filter_map(|turns| self.ctx.events.turn_ahead(turns)) {
+            self.fetch_ports(NodeId(node));
+        }
+    }
+
+    /// Fetches what `node`, whose turn begins, and the nodes of the next turns use first.
     #[inline]
     pub(super) fn fetch_nodes(&self, node: NodeId) {
         let events = &self.ctx.events;
@@ -66,7 +74,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Fetches the ports of a node, with the queues of the first priority and the first packets that come to them.
+    /// Fetches the ports of a node, their queues and ingress buffers of the first priority, and the first packets that come to these ports;
+    /// of a host also the order of its connections.
     fn fetch_ports(&self, node: NodeId) {
         for (port, packet) in self.ctx.events.fifos(node.0) {
             self.ctx.packets.prefetch(packet);
@@ -76,11 +85,11 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             fetch_ahead(&self.switches.accounting.buffers, queue.0);
         }
         if self.ctx.net.is_host(node) {
-            self.hosts.fetch_turns(node);
+            self.hosts.fetch_order(node);
         }
     }
 
-    /// Fetches what a node's ports and first packets lead to: the FIFOs of its neighbours, detectors, the first packets of queues, and what
+    /// Fetches what a node's ports and first packets lead to: the FIFOs of the neighbours, detectors, the first packets of queues, and what
     /// the packets that come first need.
     fn fetch_first(&self, node: NodeId) {
         let is_host = self.ctx.net.is_host(node);
@@ -97,7 +106,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Fetches what a packet needs at the node that it comes to, and the packet that follows it there.
+    /// Fetches what a packet needs at the switch or host that it comes to, and the line of the packet that comes behind it by the same link. The
+    /// packet's own line has come.
     #[inline(always)]
     fn fetch_behind(&self, is_host: bool, id: PacketId) {
         let Some(packet) = self.ctx.packets.get(id) else { return };
@@ -113,14 +123,15 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         self.ctx.packets.prefetch(packet.next);
     }
 
-    /// `following` comes next by the link of a packet that the current switch handles: fetches what a packet that was so some time ago needs.
+    /// The current switch handles a packet, behind which `following` comes by the same link. Fetches what a packet needs that was
+    /// `following` some packets ago.
     #[inline(always)] // runs for every packet
     pub(super) fn fetch_hops(&mut self, following: PacketId) {
         let id = self.following.at_switches.pass(following);
         self.fetch_behind(false, id);
     }
 
-    /// The same for the current host.
+    /// The current host handles a packet: as [`Self::fetch_hops`] does for a switch.
     #[inline(always)] // runs for every packet
     pub(super) fn fetch_ends(&mut self, following: PacketId) {
         let [first, second] = &mut self.following.at_hosts;

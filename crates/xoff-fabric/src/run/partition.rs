@@ -42,9 +42,9 @@ use crate::switch::{Marking, Switches};
 /// The minimum delay of links with which nodes have event queues of their own; shorter windows have too few events each.
 const MIN_WINDOW: Time = Time::from_ns(100);
 
-/// Fewer ports than this and their packets mostly fit into the caches, and fetching ahead costs more than it saves: with 768 ports (128
-/// hosts) 9 to 18 %, with 2,592 (432 hosts) 3 to 8. With 4,116 it does neither, and with 6,144 (1,024 hosts) it saves up to a quarter: the
-/// more, the longer the run and the busier the other cores, but costs 5 % where a run of 1 ms has the machine to itself.
+/// From so many ports of the network on it is worth fetching ahead. With 768 ports (128 hosts) fetching costs 9 to 18 %, with 2,592 (432
+/// hosts) 3 to 8, and with 4,116 about nothing. With 6,144 (1,024 hosts) it saves up to a quarter, the more, the longer the run and the
+/// busier the other cores. A run of 1 ms that has the machine to itself loses 5 %.
 const PORTS_IN_CACHE: u32 = 4000;
 
 /// Packets in flight for each host for which there is room from the beginning: twice what 100 Gbps carry in 10 us.
@@ -60,9 +60,9 @@ pub(super) struct Partition<C, N: NicScheduler> {
     pub own_ports: Vec<PortId>,
     /// All events before this time have been handled; only if nodes have event queues of their own.
     pub handled_until: Time,
-    /// Its state does not fit into the nearest caches, so that fetching ahead is worth its cost.
+    /// What nodes and packets are about to use is fetched into the nearest caches.
     pub fetches: bool,
-    /// What was fetched lately.
+    /// Packets whose needs are still to be fetched.
     pub following: Following,
     /// Each event is counted in its window.
     pub in_time: bool,

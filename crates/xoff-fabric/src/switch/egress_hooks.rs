@@ -25,7 +25,7 @@ pub(crate) struct Marking<'a> {
     pub shared: Option<MarkingRandom>,
 }
 
-/// What of a detector is worth fetching: the detectors that see the most packets are shorter than the longest.
+/// What of a detector is worth fetching: the common kinds of detectors are shorter than the longest kind.
 const DETECTOR_BYTES: usize = 128;
 
 /// A congestion point and its pending timer.
