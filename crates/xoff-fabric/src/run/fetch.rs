@@ -99,7 +99,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         for (port, first) in self.ctx.events.fifos(node.0) {
             self.ctx.events.fetch_slot(self.links.ports[port as usize].arrivals);
             if !is_host {
-                self.switches.fetch_hooks(QueueId::new(PortId(port), 0, self.links.priorities));
+                self.switches.fetch_detector(QueueId::new(PortId(port), 0, self.links.priorities));
                 self.ctx.packets.prefetch(self.links.queues[self.links.place(PortId(port), DATA)].first());
             }
             self.fetch_behind(is_host, first);

@@ -109,9 +109,9 @@ impl EgressHooks {
         self.detectors.get_mut(place)
     }
 
-    /// Fetches the detector of a queue into the cache, if it has one.
+    /// Fetches the detector of a queue into the cache, if the queue has one.
     #[inline]
-    pub fn fetch(&self, queue: QueueId) {
+    pub fn fetch_detector(&self, queue: QueueId) {
         if let Some(place) = self.place(queue) {
             fetch_beginning_ahead(&self.detectors, place as u32, DETECTOR_BYTES);
         }

@@ -85,12 +85,6 @@ pub(crate) struct Switches {
 const ALL_KINDS: u16 = u16::MAX;
 
 impl Switches {
-    /// Fetches the detector of an egress queue into the cache, if it has one.
-    #[inline]
-    pub fn fetch_hooks(&self, queue: QueueId) {
-        self.hooks.fetch(queue);
-    }
-
     /// Empty switches, which mark packets by `marking`.
     pub fn new<C: LinkControl>(
         net: &Network,
@@ -138,6 +132,12 @@ impl Switches {
             hooks,
             switch_points,
         }
+    }
+
+    /// Fetches the detector of an egress queue into the cache, if the queue has one.
+    #[inline]
+    pub fn fetch_detector(&self, queue: QueueId) {
+        self.hooks.fetch_detector(queue);
     }
 
     /// A probe has been added after [`Switches::new`].
