@@ -164,7 +164,7 @@ impl Scope<'_> {
     }
     /// The end of a pattern that has the keys `start` and `stop`: the earlier of `stop` and the end of the run.
     pub(crate) fn end(&self, start: Time, stop: Option<Time>) -> Result<Option<Time>, Misfit> {
-        match stop {
+        match stop.filter(|&stop| stop < Time::NEVER) {
             Some(stop) if stop <= start => {
                 Err(Fault::bounds(stop, format!("a time after `start`, {start}")).at("stop"))
             }
