@@ -13,10 +13,13 @@ pub fn fetch_ahead<T>(all: &[T], index: u32) {
     fetch(all, index, 0);
 }
 
-/// Prefetches all lines of an entry, but for the last one where the entry begins within a line.
+/// Prefetches all lines of an entry.
 #[inline(always)] // a few instructions
 pub fn fetch_whole_ahead<T>(all: &[T], index: u32) {
     fetch_beginning_ahead(all, index, size_of::<T>());
+    if align_of::<T>() < LINE {
+        fetch(all, index, size_of::<T>() - 1);
+    }
 }
 
 /// Prefetches the lines of the first `bytes` of an entry.

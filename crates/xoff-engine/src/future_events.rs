@@ -330,6 +330,15 @@ impl FutureEvents {
         }
     }
 
+    /// The last arrival at the FIFO of a slot; `None` if there is no such slot.
+    #[inline]
+    pub fn last_of(&self, slot: u32) -> Option<u32> {
+        match self {
+            FutureEvents::ByEntity(all) => all.entities.last_of(slot),
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => None,
+        }
+    }
+
     /// What the current entity has to do next in this window. After [`Next::Nothing`] no entity is the current one.
     #[inline(always)] // runs for every event
     pub fn next_up(&mut self) -> Next {

@@ -163,6 +163,12 @@ impl EntityQueues {
         }
     }
 
+    /// The last arrival at the FIFO of a slot, if there is such a slot.
+    #[inline]
+    pub fn last_of(&self, slot: u32) -> Option<u32> {
+        Some(self.groups.get(slot as usize / GROUP)?.fifos[slot as usize % GROUP].last)
+    }
+
     /// Adds an arrival to the FIFO of a slot. The arrival comes after the current window, and not before the FIFO's last
     /// arrival: two come at one time where a frame takes less than a tick of an imitated clock.
     /// No other pending arrival has its argument, and nothing is linked behind that argument.

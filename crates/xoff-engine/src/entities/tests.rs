@@ -179,6 +179,7 @@ proptest! {
                         let time = (limit.0 + offset).max(last[fifo] + 1);
                         last[fifo] = time;
                         arrive(&mut queues, &mut links, fifo as u32, time, made);
+                        prop_assert_eq!(queues.last_of(queues.slot(fifo as u32)), Some(made));
                         model[fifos[fifo] as usize].insert((time, key_of(fifo as u32), made));
                     }
                     made += 1;

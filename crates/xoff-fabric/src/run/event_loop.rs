@@ -142,9 +142,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                 Next::Arrival(slot) => {
                     let Arrival { time, fifo, arg, following } =
                         self.ctx.events.take(&mut self.ctx.packets, slot);
-                    self.ctx.packets.prefetch_with_telemetry(following);
                     if self.fetches {
                         self.fetch_ends(following);
+                    } else {
+                        self.ctx.packets.prefetch_with_telemetry(following);
                     }
                     self.begin_event(time, key(kind::HOST_ARRIVAL, fifo));
                     self.hosts.arrival(&mut self.ctx, &mut self.links, PortId(fifo), arg);

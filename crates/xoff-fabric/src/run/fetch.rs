@@ -12,30 +12,19 @@ use crate::ids::{NodeId, PortId, QueueId};
 use crate::link::flow_control::LinkControl;
 use crate::packet::{DATA, Kind, NO_PACKET, PacketId};
 
-/// Packets whose lines have been asked for, until these lines have come and can be read: four packets later at switches, and two later at
-/// hosts, which handle a packet for longer. At hosts what a packet needs takes two steps.
+/// Packets at switches whose lines have been asked for, until these lines have come and can be read: each comes out four packets later.
 pub(super) struct Following {
-    at_switches: Delay<4>,
-    at_hosts: [Delay<2>; 2],
-}
-
-impl Following {
-    pub const NONE: Following = Following { at_switches: Delay::NONE, at_hosts: [const { Delay::NONE }; 2] };
-}
-
-/// Packets that come out in the order in which they went in, `LEN` packets later.
-struct Delay<const LEN: usize> {
-    packets: [PacketId; LEN],
+    packets: [PacketId; 4],
     next: usize,
 }
 
-impl<const LEN: usize> Delay<LEN> {
-    const NONE: Self = Delay { packets: [NO_PACKET; LEN], next: 0 };
+impl Following {
+    pub const NONE: Following = Following { packets: [NO_PACKET; 4], next: 0 };
 
     #[inline(always)] // runs for every packet of a large network
     fn pass(&mut self, id: PacketId) -> PacketId {
         let this = self.next;
-        self.next = (this + 1) % LEN;
+        self.next = (this + 1) % self.packets.len();
         std::mem::replace(&mut self.packets[this], id)
     }
 }
@@ -48,7 +37,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Fetches what `node`, whose turn begins, and the nodes of the next turns use first.
+    /// Fetches what `node`, whose turn begins, and the nodes of the next turns use first. Each port's last packet on the wire is one to which the
+    /// next one is linked.
     #[inline]
     pub(super) fn fetch_nodes(&self, node: NodeId) {
         let events = &self.ctx.events;
@@ -65,12 +55,19 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         if let Some(next) = turn(1) {
             self.fetch_first(next);
         }
-        if self.ctx.net.is_host(node) {
+        let is_host = self.ctx.net.is_host(node);
+        if is_host {
             self.hosts.fetch_first_sender(node);
-            for first in events.fifos(node.0).filter_map(|(_, first)| self.ctx.packets.get(first)) {
-                self.hosts.fetch_end(&self.ctx.net, first);
-                self.fetch_behind(true, first.next);
+        }
+        for (port, first) in events.fifos(node.0) {
+            if let Some(last) = events.last_of(self.links.ports[port as usize].arrivals) {
+                self.ctx.packets.prefetch(last);
             }
+            let Some(first) = self.ctx.packets.get(first) else { continue };
+            if is_host {
+                self.hosts.fetch_end(&self.ctx.net, first);
+            }
+            self.fetch_behind(is_host, first.next);
         }
     }
 
@@ -125,22 +122,19 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 
     /// The current switch handles a packet, behind which `following` comes by the same link. Fetches what a packet needs that was
     /// `following` some packets ago.
-    #[inline(always)] // runs for every packet
+    #[inline(always)] // runs for every packet of a large network
     pub(super) fn fetch_hops(&mut self, following: PacketId) {
-        let id = self.following.at_switches.pass(following);
+        let id = self.following.pass(following);
         self.fetch_behind(false, id);
     }
 
-    /// The current host handles a packet: as [`Self::fetch_hops`] does for a switch.
-    #[inline(always)] // runs for every packet
-    pub(super) fn fetch_ends(&mut self, following: PacketId) {
-        let [first, second] = &mut self.following.at_hosts;
-        let id = first.pass(following);
-        let earlier = second.pass(id);
-        self.fetch_behind(true, id);
-        if let Some(packet) = self.ctx.packets.get(earlier) {
-            self.hosts.fetch_end(&self.ctx.net, packet);
-        }
+    /// The current host handles a packet, behind which `following` comes by the same link, most often as the next packet. Fetches the receiver
+    /// or sender that `following` comes to, what the packet behind that one needs, and the line of the third.
+    #[inline(always)] // runs for every packet of a large network
+    pub(super) fn fetch_ends(&self, following: PacketId) {
+        let Some(packet) = self.ctx.packets.get(following) else { return };
+        self.hosts.fetch_end(&self.ctx.net, packet);
+        self.fetch_behind(true, packet.next);
     }
 }
 
@@ -149,9 +143,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_come_out_as_many_later_as_they_are_to_wait() {
-        let mut delay = Delay::<3>::NONE;
-        let out: Vec<PacketId> = (0..6).map(|id| delay.pass(id)).collect();
-        assert_eq!(out, [NO_PACKET, NO_PACKET, NO_PACKET, 0, 1, 2]);
+    fn packets_come_out_four_later() {
+        let mut following = Following::NONE;
+        let out: Vec<PacketId> = (0..7).map(|id| following.pass(id)).collect();
+        assert_eq!(out, [NO_PACKET, NO_PACKET, NO_PACKET, NO_PACKET, 0, 1, 2]);
     }
 }

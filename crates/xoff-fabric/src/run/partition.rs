@@ -151,9 +151,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             hosts: Hosts::new(net, &probes, owned),
             own_ports,
             handled_until: Time::ZERO,
+            following: Following::NONE,
             // In a debug build always, so that tests go through it.
             fetches: cfg!(debug_assertions) || (CAN_FETCH && topology.ports() >= PORTS_IN_CACHE),
-            following: Following::NONE,
             in_time: false,
             carried_ports: CarriedPorts::default(),
             ctx: Ctx {
