@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-BEGIN, END = "<!-- measured -->\n", "<!-- end -->\n"
+END = "<!-- end -->\n"
 
 
 class MeasuredPage:
-    """A page that has both lines.
+    """A page that has both lines; `name` is what the first one says.
 
     Raises `ValueError` if it has not.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, name: str = "measured") -> None:
         self.file = file
-        before, begin, rest = file.read_text(encoding="utf-8").partition(BEGIN)
-        _, end, after = rest.partition(END)
-        if not begin or not end:
-            raise ValueError(f"{file}: expected the lines {BEGIN.strip()} and {END.strip()}")
-        self._before, self._after = before, after
+        self._begin = f"<!-- {name} -->\n"
+        self._around()
 
     def write(self, text: str) -> None:
-        """Put what was measured in place of what the page has."""
-        self.file.write_text(f"{self._before}{BEGIN}\n{text}\n{END}{self._after}", encoding="utf-8")
+        """Put what was measured in place of what the page has, which may have changed elsewhere meanwhile."""
+        before, after = self._around()
+        self.file.write_text(f"{before}{self._begin}\n{text}\n{END}{after}", encoding="utf-8")
+
+    def _around(self) -> tuple[str, str]:
+        before, begin, rest = self.file.read_text(encoding="utf-8").partition(self._begin)
+        _, end, after = rest.partition(END)
+        if not begin or not end:
+            raise ValueError(f"{self.file}: expected the lines {self._begin.strip()} and {END.strip()}")
+        return before, after

@@ -330,7 +330,7 @@ impl FutureEvents {
         }
     }
 
-    /// The last arrival at the FIFO of a slot; `None` if there is no such slot.
+    /// The last arrival at the FIFO of a slot, or any that was there if the FIFO is empty; `None` if there is no such slot.
     #[inline]
     pub fn last_of(&self, slot: u32) -> Option<u32> {
         match self {

@@ -163,7 +163,7 @@ impl EntityQueues {
         }
     }
 
-    /// The last arrival at the FIFO of a slot, if there is such a slot.
+    /// The last arrival at the FIFO of a slot, or any that was there if the FIFO is empty; `None` if there is no such slot.
     #[inline]
     pub fn last_of(&self, slot: u32) -> Option<u32> {
         Some(self.groups.get(slot as usize / GROUP)?.fifos[slot as usize % GROUP].last)

@@ -104,7 +104,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     }
 
     /// Fetches what a packet needs at the switch or host that it comes to, and the line of the packet that comes behind it by the same link. The
-    /// packet's own line has come.
+    /// packet's own line has come, but for the first packets of a window and of a turn, for which this waits.
     #[inline(always)]
     fn fetch_behind(&self, is_host: bool, id: PacketId) {
         let Some(packet) = self.ctx.packets.get(id) else { return };

@@ -277,7 +277,7 @@ fn run_up_to(
     let apart = threads.most();
     let threads = if fast_forward.is_some() { Threads::UpTo(1) } else { threads };
     let mut sim = simulation(threads, scenario, recording)?;
-    if let Some(FastForward { tolerance, approximate, recall }) = fast_forward {
+    if let Some(FastForward { tolerance, approximate, recall, .. }) = fast_forward {
         if !probes.is_empty() {
             return Err(RunError::ProbesOfSkipped);
         }

@@ -168,7 +168,7 @@ pub(super) fn scenario(
     check_settings::all(&mut c, &mut s);
     check_effect::all(&mut c, &s, &signals);
     check_traffic::run(&mut c, &s);
-    fast_forward::check(&mut c, &s);
+    fast_forward::check(&mut c, &mut s);
     check_event::all(&mut c, &s);
     check_link::all(&mut c, &s);
     check_uet::all(&mut c, &s);

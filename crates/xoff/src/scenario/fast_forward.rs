@@ -14,8 +14,10 @@ const MAX_TOLERANCE: f64 = 0.1;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FastForward {
-    /// Relative error of completion times that is accepted: above 0, and at most 0.1. A smaller one gives fewer and shorter
-    /// jumps. Off unless this key or `fast_forward = {}` is written.
+    /// With `false` the run is the one without this table, in which every packet is simulated. Otherwise the table switches fast-forward on, if only as
+    /// `fast_forward = {}`.
+    pub enabled: bool,
+    /// Relative error of completion times that is accepted: above 0, and at most 0.1. A smaller one gives fewer and shorter jumps.
     #[schemars(range(min = 0.0, max = 0.1))]
     pub tolerance: f64,
     /// Which steady states are carried forward that do not repeat exactly: with `never` none, with `apart` those of a run whose messages have not met at
@@ -29,7 +31,7 @@ pub struct FastForward {
 
 impl Default for FastForward {
     fn default() -> Self {
-        FastForward { tolerance: 0.01, approximate: Approximate::Apart, recall: true }
+        FastForward { enabled: true, tolerance: 0.01, approximate: Approximate::Apart, recall: true }
     }
 }
 
@@ -59,9 +61,9 @@ fn has_unknown_state(s: &Scenario) -> Option<String> {
     })
 }
 
-/// Checks `fast_forward` in `[run]`.
-pub(super) fn check(c: &mut Checker<'_>, s: &Scenario) {
-    let Some(FastForward { tolerance, .. }) = s.run.fast_forward else { return };
+/// Checks `fast_forward` in `[run]`, and drops it if it is not enabled: all else then sees a run in which every packet is simulated.
+pub(super) fn check(c: &mut Checker<'_>, s: &mut Scenario) {
+    let Some(FastForward { enabled, tolerance, .. }) = s.run.fast_forward else { return };
     if !(tolerance > 0.0 && tolerance <= MAX_TOLERANCE) {
         let message = format!("`tolerance` in [run.fast_forward] is {tolerance}");
         c.add(
@@ -70,6 +72,10 @@ pub(super) fn check(c: &mut Checker<'_>, s: &Scenario) {
             format!("expected a number above 0, at most {MAX_TOLERANCE}"),
         );
     }
+    if !enabled {
+        s.run.fast_forward = None;
+        return;
+    }
     if let Some(what) = has_unknown_state(s) {
         c.warnings
             .push(format!("`fast_forward` in [run] skips nothing: no time is carried forward over {what}"));
@@ -77,6 +83,10 @@ pub(super) fn check(c: &mut Checker<'_>, s: &Scenario) {
     if let Some(key) = needs_packets(&s.record) {
         let message =
             format!("`{key}` in [record] needs every packet, and `fast_forward` in [run] skips packets");
-        c.add(&format!("record.{key}"), message, format!("expected no `fast_forward`, or no `{key}`"));
+        c.add(
+            &format!("record.{key}"),
+            message,
+            format!("expected no `fast_forward`, `enabled = false` in [run.fast_forward], or no `{key}`"),
+        );
     }
 }

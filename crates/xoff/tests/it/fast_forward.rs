@@ -263,6 +263,27 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
+fn a_run_whose_fast_forward_is_not_enabled_is_the_one_without() {
+    // 20 MB alone: with fast-forward nearly all of it is skipped (see below). Switched off, records that need every packet are no error, but a tolerance
+    // that no run could have is one.
+    let base = text(TOPOLOGIES[0], "none", "pfc", &[(0, 1, 20_000, 0)])
+        .replace("pauses", "breakdown = true, pauses");
+    let [plain, off] =
+        ["", "fast_forward = { enabled = false, tolerance = 0.02 }"].map(|fast| run(&base, fast));
+    assert_eq!(
+        (&off.manifest["fast_forward"], &off.manifest["scenario"]),
+        (&serde_json::Value::Null, &plain.manifest["scenario"])
+    );
+    assert_eq!(off.manifest["fingerprint"], plain.manifest["fingerprint"]);
+    let batches =
+        |run: &Output| run.tables.iter().map(|table| (table.name, table.batch.clone())).collect::<Vec<_>>();
+    assert!(batches(&off) == batches(&plain), "all tables, and their columns, are the same");
+    let wrong = format!("{base}\n[run]\nfast_forward = {{ enabled = false, tolerance = 0.2 }}\n");
+    let error = Scenario::parse(&wrong, "fast.toml", &[]).map(|_| ()).expect_err("refused").to_string();
+    assert!(error.contains("above 0, at most 0.1"), "{error}");
+}
+
+#[test]
 fn what_cannot_be_fast_forwarded_is_refused() {
     let base = text(TOPOLOGIES[0], "none", "pfc", &[(0, 1, 100, 0)]);
     let error = |run: &str, record: &str| {

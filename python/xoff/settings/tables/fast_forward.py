@@ -17,6 +17,7 @@ Approximate = Literal["never", "apart", "always"]
 
 def fast_forward(
     *,
+    enabled: bool | None = None,
     tolerance: float | None = None,
     approximate: Approximate | None = None,
     recall: bool | None = None,
@@ -25,9 +26,12 @@ def fast_forward(
 
     Parameters
     ----------
+    enabled
+        With `false` the run is the one without this table, in which every packet is simulated. Otherwise the table
+        switches fast-forward on, if only as `fast_forward = {}`.
     tolerance
         Relative error of completion times that is accepted: above 0, and at most 0.1. A smaller one gives fewer and
-        shorter jumps. Off unless this key or `fast_forward = {}` is written.
+        shorter jumps.
     approximate
         Which steady states are carried forward that do not repeat exactly: with `never` none, with `apart` those of a
         run whose messages have not met at a port, with `always` those of messages that share ports too. There a run
@@ -40,6 +44,7 @@ def fast_forward(
     """
     return table(
         {
+            "enabled": enabled,
             "tolerance": tolerance,
             "approximate": approximate,
             "recall": recall,
