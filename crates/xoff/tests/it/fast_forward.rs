@@ -278,9 +278,14 @@ fn a_run_whose_fast_forward_is_not_enabled_is_the_one_without() {
     let batches =
         |run: &Output| run.tables.iter().map(|table| (table.name, table.batch.clone())).collect::<Vec<_>>();
     assert!(batches(&off) == batches(&plain), "all tables, and their columns, are the same");
-    let wrong = format!("{base}\n[run]\nfast_forward = {{ enabled = false, tolerance = 0.2 }}\n");
-    let error = Scenario::parse(&wrong, "fast.toml", &[]).map(|_| ()).expect_err("refused").to_string();
-    assert!(error.contains("above 0, at most 0.1"), "{error}");
+    for (fast, problem) in [
+        (FAST, "needs every packet"),
+        ("fast_forward = { enabled = false, tolerance = 0.2 }", "above 0, at most 0.1"),
+    ] {
+        let wrong = Scenario::parse(&format!("{base}\n[run]\n{fast}\n"), "fast.toml", &[]).map(|_| ());
+        let error = wrong.expect_err("refused").to_string();
+        assert!(error.contains(problem), "{error}");
+    }
 }
 
 #[test]
