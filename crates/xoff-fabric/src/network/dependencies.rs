@@ -286,6 +286,26 @@ impl Dependencies {
         }
     }
 
+    /// By flow, then step: whether its start is known from the schedule alone, since it waits for nothing but steps without a processor of which the
+    /// same is true. Empty if nothing waits.
+    pub(crate) fn known_starts(&self) -> Vec<bool> {
+        let mut left = self.waits.clone();
+        let mut queue: Vec<u32> = (0..left.len() as u32).filter(|&item| left[item as usize] == 0).collect();
+        while let Some(item) = queue.pop() {
+            if item < self.flows || self.step(item as usize).hold.is_some() {
+                continue;
+            }
+            for edge in self.milestones_of(item).flat_map(|milestone| self.after(milestone)) {
+                let left = &mut left[edge.then as usize];
+                *left -= 1;
+                if *left == 0 {
+                    queue.push(edge.then);
+                }
+            }
+        }
+        left.into_iter().map(|left| left == 0).collect()
+    }
+
     /// By flow, then step: a number that it shares with all that it waits for or that wait for it, by however many others. Empty if
     /// nothing waits.
     pub(crate) fn components(&self) -> Vec<u32> {

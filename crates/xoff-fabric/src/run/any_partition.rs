@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use xoff_engine::Time;
 
-use super::fast_forward::{Allowance, Counts, Jump, Signature};
+use super::fast_forward::{Allowance, Counts, Jump, Signature, Traces};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::host::forward::{Pace, Pulse};
@@ -109,6 +109,12 @@ pub(super) trait AnyPartition: Send {
     fn has_notices(&self) -> bool;
     /// What messages under way take may be wrong by a share `error` of it.
     fn note_error(&mut self, error: f64);
+    /// What has left traces so far, and how much work it is to look at all that may have.
+    fn traces(&self) -> (Traces, u64);
+    /// Whether nothing is under way, and nothing is to come but what the scenario starts, or steps of which the start is known, or breaks.
+    fn is_at_rest(&self, known_starts: &[bool]) -> bool;
+    /// What was wrong before is past.
+    fn begin_anew(&mut self);
     /// Detectors tell states of ports apart.
     fn has_port_states(&self) -> bool;
     /// Bits that have left a port, of those that were simulated or carried forward.

@@ -12,7 +12,7 @@ use xoff_schemes::{IntFormat, IntPath};
 use super::any_partition::{AddMessage, AnyPartition};
 use super::cut::{Cut, needs_one_partition};
 use super::deadlocked::deadlocked;
-use super::fast_forward::{Allowance, CarriedPorts, Counts, Jump, Signature, is_unknown};
+use super::fast_forward::{Allowance, CarriedPorts, Counts, Jump, Signature, Traces, is_unknown};
 use super::fetch::Following;
 use super::simulation::Progress;
 use super::windows::{GRID, Totals, Windows};
@@ -399,6 +399,18 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn is_slowed(&self) -> bool {
         self.hosts.is_slowed()
+    }
+
+    fn traces(&self) -> (Traces, u64) {
+        self.traces_now()
+    }
+
+    fn is_at_rest(&self, known_starts: &[bool]) -> bool {
+        self.rests(known_starts)
+    }
+
+    fn begin_anew(&mut self) {
+        self.hosts.begin_anew();
     }
 
     fn has_port_states(&self) -> bool {

@@ -1,6 +1,7 @@
 //! All integration tests of this crate, as modules of one binary: to compile and link a binary for each file would take
 //! longer than to run the tests. `cargo test -p xoff-fabric --test it topology` runs the tests of one module.
 
+mod anew;
 mod base_rtt;
 mod bfc;
 mod breakdown;

@@ -21,7 +21,7 @@ const NOBODY: u32 = u32::MAX;
 pub(super) struct Component {
     /// When data of two of its messages first met at a port.
     pub met: Option<Time>,
-    /// Some of its messages were recalled.
+    /// Some of its messages were recalled since the run was last the plain run.
     pub has_recalled: bool,
     /// An estimated error was beyond the tolerance.
     pub is_doubtful: bool,
@@ -145,6 +145,11 @@ impl Components {
     /// Whether two connections are of one component.
     pub fn is_one(&self, a: ConnectionId, b: ConnectionId) -> bool {
         self.sets.equiv(a.0, b.0)
+    }
+
+    /// What is recalled from now on is the first.
+    pub fn forget_recalled(&mut self) {
+        self.of.iter_mut().for_each(|component| component.has_recalled = false);
     }
 
     /// Routing has changed: connections come to other ports with their next messages.

@@ -88,6 +88,12 @@ impl Drift {
         }
     }
 
+    /// What was wrong before is past.
+    pub fn forget(&mut self) {
+        self.errors.clear();
+        self.numbers.clear();
+    }
+
     /// A message may be wrong by an error.
     pub fn add(&mut self, flow: FlowId, connection: ConnectionId, error: Time) {
         if error == Time::ZERO {

@@ -140,7 +140,7 @@ impl Recall {
         };
         match doubt {
             Some(doubt) if doubt.is_of_recalled => self.doubt(connection, doubt.error, doubt.since),
-            Some(doubt) => self.tally.error = self.tally.error.max(doubt.error),
+            Some(doubt) => self.tally.note_error(doubt.error),
             None => {}
         }
     }
@@ -171,7 +171,7 @@ impl Recall {
 
     /// A message of a connection may be wrong by `error`, and others from a time on.
     fn doubt(&mut self, connection: ConnectionId, error: f64, from: Time) {
-        self.tally.error = self.tally.error.max(error);
+        self.tally.note_error(error);
         if error > self.tolerance {
             // What the run cannot vouch for is not to become more. It never can under schemes with a state of their own: there messages must only agree
             // again.

@@ -67,6 +67,13 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
+    /// What was wrong before is past.
+    pub fn begin_anew(&mut self) {
+        if let Some(recall) = &mut self.recall {
+            recall.begin_anew();
+        }
+    }
+
     /// The run's messages, if they are followed.
     pub fn recall(&self) -> Option<&Recall> {
         self.recall.as_deref()

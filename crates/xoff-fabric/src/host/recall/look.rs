@@ -64,6 +64,25 @@ impl<N: NicScheduler> Hosts<N> {
         })
     }
 
+    /// Whether nothing is under way, and no NIC, receiver or reaction point waits for anything.
+    pub fn rest(&self, ctx: &Ctx) -> bool {
+        let sends = |connection: ConnectionId| {
+            let sender = self.senders[connection.index()].as_deref();
+            sender.is_some_and(|sender| !sender.is_idle() || sender.reaction.next_timer() != Time::NEVER)
+                || !self.is_settled(ctx, connection)
+        };
+        let owes = |receiver: &Receiver| receiver.unacked() != (0, Mark::None);
+        !self.holds_times()
+            && self.nics.iter().all(|nic| nic.scheduler.turns(ctx.now).is_empty())
+            && !ConnectionId::all(self.senders.len()).any(sends)
+            && !self.receivers.iter().flatten().any(|receiver| owes(receiver))
+    }
+
+    /// CNPs and CNMs that senders have got so far.
+    pub fn notifications(&self) -> u64 {
+        self.senders.iter().flatten().map(|sender| u64::from(sender.reaction.notified())).sum()
+    }
+
     /// Whether a connection's reaction point that learns from notifications alone has had none, or has come back to the line rate since. Until
     /// then, time and sent bytes raise its rate. At the line rate they change nothing before the next notification.
     pub(super) fn is_settled(&self, ctx: &Ctx, connection: ConnectionId) -> bool {

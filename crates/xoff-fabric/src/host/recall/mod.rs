@@ -125,11 +125,19 @@ pub(crate) struct Tally {
     pub messages: u64,
     /// The largest estimated error of a message.
     pub error: f64,
+    /// The same of messages since the run was last the plain run.
+    pub recent: f64,
     /// The first time from which single messages may differ by more than the tolerance.
     pub uncertain_from: Option<Time>,
 }
 
 impl Tally {
+    /// A message may be wrong by an `error`.
+    fn note_error(&mut self, error: f64) {
+        self.error = self.error.max(error);
+        self.recent = self.recent.max(error);
+    }
+
     fn doubt(&mut self, from: Time) {
         self.uncertain_from = Some(self.uncertain_from.map_or(from, |time| time.min(from)));
     }
@@ -271,6 +279,19 @@ impl Recall {
     /// Messages are under way that are recalled or held.
     pub fn is_recalling(&self) -> bool {
         !self.now.is_empty() || self.beside.is_holding()
+    }
+
+    /// No message is under way.
+    pub fn is_idle(&self) -> bool {
+        self.traffic.is_idle()
+    }
+
+    /// The run, in which no message is under way, is the plain run again: what was wrong before is past.
+    pub fn begin_anew(&mut self) {
+        self.tally.recent = 0.0;
+        self.jumped = (Time::ZERO, 0.0);
+        self.drift.forget();
+        self.components.forget_recalled();
     }
 
     /// Messages are under way, and all of them are recalled.

@@ -201,7 +201,7 @@ pub(super) struct Account {
     /// The end of the last look or jump, in simulated time.
     until: Time,
     has_met: bool,
-    /// The start of the first approximate jump, in simulated time.
+    /// The start of the first approximate jump since the run was last the plain run, in simulated time.
     approximate_from: Option<Time>,
 }
 
@@ -239,9 +239,19 @@ impl Account {
         }
     }
 
+    /// Whether something may be wrong since the run was last the plain run.
+    pub fn has_erred(&self, recalled: &Tally) -> bool {
+        self.approximate_from.is_some() || recalled.recent > 0.0
+    }
+
+    /// The run is the plain run again: see [`super::anew`].
+    pub fn begin_anew(&mut self) {
+        self.approximate_from = None;
+    }
+
     /// A mark hung on chance, some time after the last look: after an approximate jump it may hit another packet than in the plain run.
     pub fn drawn(&mut self, recalled: &Tally) {
-        if self.outcome.approximate > 0 || recalled.error > 0.0 {
+        if self.has_erred(recalled) {
             self.doubt(self.until);
         }
     }
@@ -249,7 +259,7 @@ impl Account {
     /// Something broke, was whole again, or became known to routing at time `at`: after an approximate jump it may hit another packet than in
     /// the plain run, also of a message that has ended so shortly before that it would not have in the plain run.
     pub fn changed(&mut self, at: Time, recalled: &Tally) {
-        if self.outcome.approximate > 0 || recalled.error > 0.0 {
+        if self.has_erred(recalled) {
             let share = (at.0 as f64 * self.outcome.tolerance) as u64;
             self.doubt(Time(at.0 - share));
         }
@@ -312,7 +322,7 @@ mod tests {
         {
             let mut account = Account::new(0.01);
             account.jumped(span, is_exact);
-            account.changed(at, &Tally { error, ..Tally::default() });
+            account.changed(at, &Tally { recent: error, ..Tally::default() });
             let outcome = account.outcome(Tally::default());
             assert_eq!(outcome.uncertain_from, from_us.map(Time::from_us), "{is_exact}, {error}");
         }

@@ -12,6 +12,7 @@
 //! - [`trial`] tests whether the state of the whole network repeats exactly where all is steady, [`cycle`] finds states that come again where
 //!   it is not; [`state`] and [`signature`] say what that state is.
 //! - [`jump`] applies a jump to a partition; [`ports`] has what ports would have sent.
+//! - [`anew`] says when nothing can follow any more from what was not exact.
 //! - This module decides, and keeps an account of what was skipped and of what kept the run from skipping more.
 //!
 //! A jump is exact if the state repeats exactly: then the run goes on as it would have without the jump. Reaction points that learn from ACKs
@@ -26,6 +27,7 @@
 //! whole again, routing learns of it, the end of the run. The packets then run again as usual, through the whole transient.
 
 mod account;
+mod anew;
 mod course;
 mod cycle;
 mod history;
@@ -44,6 +46,8 @@ use xoff_engine::Time;
 
 use account::Account;
 pub use account::{FastForwarded, Held, Skips, Span};
+use anew::Anew;
+pub(super) use anew::Traces;
 use cycle::Cycles;
 use history::History;
 use jump::Since;
@@ -107,6 +111,7 @@ pub(super) struct FastForward {
     history: History,
     cycles: Cycles,
     account: Account,
+    anew: Anew,
     /// The state did not repeat exactly when that was last tested.
     inexact: Option<Inexact>,
     /// For how long the run still waits for a state that repeats exactly, and when it was last seen to be steady but not exactly.
@@ -131,6 +136,7 @@ impl FastForward {
             history: History::new(net.env.base_rtt),
             cycles: Cycles::default(),
             account: Account::new(tolerance),
+            anew: Anew::new(net),
             inexact: None,
             patience: if steady::learns_from_acks(net) { net.env.base_rtt * PATIENCE } else { Time::ZERO },
             steady_at: Time::ZERO,
@@ -149,10 +155,15 @@ impl FastForward {
         let now = partition.now();
         self.note_change(partition, now);
         let recalled = recalled(partition, now);
+        self.note_meeting(partition);
+        self.account.outcome(recalled)
+    }
+
+    /// Takes note of when messages first met at a port.
+    fn note_meeting(&mut self, partition: &dyn AnyPartition) {
         if let Some(at) = partition.recall().and_then(Recall::met) {
             self.account.met(at);
         }
-        self.account.outcome(recalled)
     }
 
     /// Takes note of what broke, was whole again or became known to routing up to the simulated time `reached`.
@@ -171,17 +182,14 @@ impl FastForward {
     fn step(&mut self, partition: &mut dyn AnyPartition, windows: &Windows) {
         let reached = windows.limit();
         let now = reached.saturating_sub(partition.carried());
+        self.begin_anew(partition, reached);
         if !self.history.is_due(now) || windows.have_all_flows(&partition.totals()) {
             return;
         }
         self.note_change(partition, reached);
-        if let Some(recall) = partition.recall() {
-            if let Some(at) = recall.met() {
-                self.account.met(at);
-            }
-            if recall.is_all_recalled() {
-                return self.account.recalled(reached);
-            }
+        self.note_meeting(partition);
+        if partition.recall().is_some_and(Recall::is_all_recalled) {
+            return self.account.recalled(reached);
         }
         // Also ACKs that are still to come make a message that meets others: its scheme has yet to learn from them.
         let is_new = self.history.look(now, partition);
