@@ -40,6 +40,19 @@ impl<N: NicScheduler> Hosts<N> {
         if self.recall.is_some() && self.starts_recalled(ctx, links, flow) {
             return;
         }
+        self.simulate(ctx, links, flow, Time::ZERO);
+    }
+
+    /// A message that started begins to send, after it has `waited` for recalled ones.
+    pub(super) fn simulate<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        flow: FlowId,
+        waited: Time,
+    ) {
+        let net = ctx.net.clone();
+        let f = &net.flows[flow.index()];
         if f.stop != Time::NEVER {
             let at = f.stop.saturating_sub(ctx.carried).max(ctx.now);
             ctx.schedule(f.src, at, key(kind::FLOW_STOP, flow.0), 0);
@@ -52,7 +65,8 @@ impl<N: NicScheduler> Hosts<N> {
         let paused_before = links.stopped_for(ctx.now, port, DATA + f.priority);
         let nic = self.nic_of(links, port);
         let cost = self.message_cost(ctx.now, nic);
-        let message = Message::new(flow, f, ctx.now, ctx.simulated(), paused_before).after(cost);
+        let mut message = Message::new(flow, f, ctx.now, ctx.simulated(), paused_before).after(cost);
+        message.carried_time = waited;
         ctx.changes += 1;
         ctx.probes.on_flow_start(ctx.now, flow);
         if self.senders[connection.index()].is_some() {

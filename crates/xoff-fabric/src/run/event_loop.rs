@@ -243,7 +243,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             kind::FLOW_START if index >= ctx.net.first_other => hosts.step_event(ctx, index, arg),
             kind::FLOW_START => hosts.flow_start(ctx, links, FlowId(index), arg),
             kind::FLOW_STOP if index >= ctx.net.first_other => self.fault_event(index, arg),
-            kind::FLOW_STOP if arg > 0 => hosts.recalled_event(ctx, FlowId(index), arg),
+            kind::FLOW_STOP if arg > 0 => hosts.recalled_event(ctx, links, FlowId(index), arg),
             kind::FLOW_STOP => hosts.flow_stop(ctx, links, FlowId(index)),
             kind::ACK_READY => hosts.enqueue(ctx, links, index, arg),
             kind::REACTION_TIMER | kind::NOTIFICATION_TIMER | kind::RETRANSMIT_TIMER if N::OWN_TRANSPORT => {

@@ -41,6 +41,7 @@ mod rails;
 mod reaction;
 mod recall;
 mod recall_components;
+mod recall_queued;
 mod records;
 mod replay;
 mod roots;

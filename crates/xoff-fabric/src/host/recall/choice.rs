@@ -23,9 +23,20 @@ impl Recall {
         (component.recalls, component.from) = (recalls, from);
     }
 
+    /// When a message like this one that starts `now` has its turn on its connection; `None` if it waits for nobody knows how long, or, under schemes with a known
+    /// state, waits at all.
+    pub(super) fn turn(&self, net: &Network, like: Like, now: Time) -> Option<Time> {
+        if self.is_known {
+            return self.is_clear(net, like, now).then_some(now);
+        }
+        let takes =
+            |flow: FlowId| self.memory.expected(Self::like(net, flow)).map(|(taken, _)| taken.delivered);
+        self.traffic.turn(net, like.0, now, &takes)
+    }
+
     /// Whether a message like this one that starts `now` has nothing ahead of it on its connection: no message is under way, or one whose data, as far as is known, are
     /// sent by then, and which only waits for its last ACKs.
-    pub(super) fn is_clear(&self, net: &Network, like: Like, now: Time) -> bool {
+    fn is_clear(&self, net: &Network, like: Like, now: Time) -> bool {
         let (ahead, start) = match self.traffic.on(like.0) {
             Ok(ahead) => ahead,
             Err(number) => return number == 0,
@@ -40,7 +51,7 @@ impl Recall {
         slack.saturating_add_unsigned(margin.0) >= 0 && self.memory.is_as_late(like, slack)
     }
 
-    /// Whether a message that starts `now`, and whose connection is clear or not, is simulated or recalled.
+    /// Whether a message that has its turn `now`, if that is known and so `is_clear`, is simulated or recalled.
     pub(super) fn way(&mut self, net: &Network, flow: FlowId, is_clear: bool, now: Time) -> Way {
         let is_plain = Self::is_plain(net, flow);
         let like = Self::like(net, flow);

@@ -16,6 +16,8 @@ struct Past {
     seen: Seen,
     /// From its start to its last ACK.
     life: Time,
+    /// How long of that it waited for the data ahead of it, under schemes with a state of their own.
+    waited: Time,
     /// The share of that by which it may be wrong for what it waited, or may have waited, behind others.
     waiting: f64,
     /// If it was simulated, when it was delivered, if nothing but ACKs of others happened to it.
@@ -31,11 +33,11 @@ impl Past {
         self.like.0
     }
 
-    /// What the message took, if nothing but ACKs of others happened to it.
+    /// What the message took from its turn on, if nothing but ACKs of others happened to it.
     fn taken(&self) -> Option<Taken> {
         let Seen { start, acks, waits, slack, .. } = self.seen;
-        let delivered = self.delivered?.saturating_sub(start);
-        Some(Taken { delivered, sent: self.life, acks, waits, slack })
+        let delivered = self.delivered?.saturating_sub(start + self.waited);
+        Some(Taken { delivered, sent: self.life.saturating_sub(self.waited), acks, waits, slack })
     }
 }
 
@@ -59,10 +61,11 @@ impl Recall {
         self.episodes.end(now, fate.and_then(|fate| Self::part(net, flow, now, &seen, &fate)));
         let (like, life) = (Self::like(net, flow), now.saturating_sub(seen.start));
         // Data that were ahead of it on its connection have taken a part of its time.
-        let was_clear = seen.slack.saturating_add_unsigned(self.memory.margin(life).0) >= 0;
+        let was_clear = !self.is_known || seen.slack.saturating_add_unsigned(self.memory.margin(life).0) >= 0;
         let past = Past {
             like,
             life,
+            waited: if self.is_known { Time::ZERO } else { Seen::waited(seen.slack) },
             waiting: self.memory.waiting_error(like, seen.waits) + seen.lead.0 as f64 / life.0.max(1) as f64,
             delivered: seen.delivered.filter(|_| was_calm && !seen.met && was_clear),
             is_of_now,

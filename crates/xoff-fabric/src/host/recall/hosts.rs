@@ -4,7 +4,7 @@ use xoff_engine::Time;
 
 use super::episodes::Over;
 use super::stops;
-use super::{Ended, Fate, Recall, Surroundings, Troubles, UnderWay};
+use super::{Beginning, Ended, Fate, Recall, Surroundings, Troubles, UnderWay};
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
 use crate::host::Hosts;
@@ -12,6 +12,7 @@ use crate::host::message::Message;
 use crate::host::nic::NicScheduler;
 use crate::ids::{FlowId, PortId};
 use crate::link::Links;
+use crate::link::flow_control::LinkControl;
 use crate::observe::detection::Marks;
 use crate::observe::records::FlowOutcome;
 use crate::settings::AckClass;
@@ -22,6 +23,8 @@ const DELIVERED: u32 = 1;
 const SENT: u32 = 2;
 const HELD_DELIVERED: u32 = 3;
 const HELD_SENT: u32 = 4;
+/// A message that was held back begins to send.
+const BEGINS: u32 = 5;
 
 /// What happened on a message's path so far.
 fn troubles(ctx: &Ctx, flow: FlowId) -> Troubles {
@@ -99,18 +102,31 @@ impl<N: NicScheduler> Hosts<N> {
                 if is_worth { self.look(ctx, links, from) } else { None }
             },
         };
-        let taken = recall.begin(&net, flow, now, around);
+        let beginning = recall.begin(&net, flow, now, around);
         self.recall = Some(recall);
-        let Some(taken) = taken else { return false };
-        ctx.probes.on_flow_start(ctx.now, flow);
         let (ends, now) = (&net.flows[flow.index()], ctx.now);
+        let taken = match beginning {
+            Beginning::Simulated => return false,
+            Beginning::HeldBack(time) => {
+                ctx.schedule(ends.src, now + time, key(kind::FLOW_STOP, flow.0), BEGINS);
+                return true;
+            }
+            Beginning::Recalled(taken) => taken,
+        };
+        ctx.probes.on_flow_start(ctx.now, flow);
         ctx.schedule(ends.dst, now + taken.delivered, key(kind::FLOW_STOP, flow.0), DELIVERED);
         ctx.schedule(ends.src, now + taken.sent, key(kind::FLOW_STOP, flow.0), SENT);
         true
     }
 
-    /// The event of a recalled message, or of one that was held.
-    pub fn recalled_event(&mut self, ctx: &mut Ctx, flow: FlowId, arg: u32) {
+    /// The event of a recalled message, or of one that was held or held back.
+    pub fn recalled_event<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        flow: FlowId,
+        arg: u32,
+    ) {
         let net = ctx.net.clone();
         let size = net.flows[flow.index()].size.bytes().unwrap_or(0);
         match arg {
@@ -120,6 +136,11 @@ impl<N: NicScheduler> Hosts<N> {
             }
             HELD_DELIVERED => self.message_delivered(ctx, flow),
             HELD_SENT => self.held_sent(ctx, flow),
+            BEGINS => {
+                let now = ctx.simulated();
+                let waited = self.recall.as_mut().map_or(Time::ZERO, |recall| recall.let_go(flow, now));
+                self.simulate(ctx, links, flow, waited);
+            }
             _ => self.recalled_sent(ctx, flow, size),
         }
     }
@@ -176,17 +197,21 @@ impl<N: NicScheduler> Hosts<N> {
     pub(in crate::host) fn close_recalled<C>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
         let Some(recall) = &mut self.recall else { return };
         let (net, now) = (ctx.net.clone(), ctx.simulated());
-        for UnderWay { flow, start, sent, paused } in recall.under_way() {
+        for UnderWay { flow, start, waits, sent, paused } in recall.under_way() {
             let size = net.flows[flow.index()].size.bytes().unwrap_or(0);
             // Where parts of a run are interrupted, others may be further.
             let lasted = now.saturating_sub(start).min(sent);
-            let share =
-                |all: u64| (u128::from(lasted.0) * u128::from(all) / u128::from(sent.0.max(1))) as u64;
+            let (done, whole) = (lasted.saturating_sub(waits), sent.saturating_sub(waits).0.max(1));
+            let share = |all: u64| (u128::from(done.0) * u128::from(all) / u128::from(whole)) as u64;
             let acked = share(size) / net.wire.payload * net.wire.payload;
             recall.send(&net, flow, start, acked);
             let ended = Ended { start, paused: Time(share(paused.0)) };
             let outcome = outcome(ctx, &ended, lasted, false, acked);
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);
+        }
+        for (flow, start) in recall.held_back() {
+            let outcome = outcome(ctx, &Ended { start, paused: Time::ZERO }, now - start, false, 0);
+            ctx.probes.on_flow_end(ctx.now, flow, &FlowOutcome { recalled: false, ..outcome });
         }
         for (flow, outcome) in recall.release_all(&net, now) {
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);

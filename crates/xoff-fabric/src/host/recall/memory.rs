@@ -46,6 +46,11 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
+    /// The same by a time later.
+    pub fn later(self, by: Time) -> Taken {
+        Taken { delivered: self.delivered + by, sent: self.sent + by, ..self }
+    }
+
     /// A share of its time until the last byte.
     pub fn share(&self, share: f64) -> Time {
         Time((self.delivered.0 as f64 * share) as u64)
@@ -57,13 +62,18 @@ impl Taken {
         of(self.delivered, other.delivered).max(of(self.sent, other.sent))
     }
 
-    /// How much another message's time differs, and how much that may be due to other ACKs.
-    fn differs(&self, other: &Taken) -> f64 {
-        self.time_differs(other).max((self.acks - other.acks).abs())
+    /// How much another message's time differs, and how much that may be due to other ACKs. A scheme with a state of its own makes of those
+    /// what it does, so that its times alone say whether messages are alike.
+    fn differs(&self, other: &Taken, is_known: bool) -> f64 {
+        let acks = if is_known { (self.acks - other.acks).abs() } else { 0.0 };
+        self.time_differs(other).max(acks)
     }
 
-    /// What the message would have taken without the ACKs of others.
-    fn without_acks(&self) -> Taken {
+    /// What the message would have taken without the ACKs of others; of a scheme with a state of its own, which nobody knows, what it took.
+    fn without_acks(&self, is_known: bool) -> Taken {
+        if !is_known {
+            return *self;
+        }
         let of = |time: Time| Time((time.0 as f64 * (1.0 - self.acks.clamp(0.0, 1.0))) as u64);
         Taken { delivered: of(self.delivered), sent: of(self.sent), acks: 0.0, ..*self }
     }
@@ -87,18 +97,20 @@ struct Known {
     since: Time,
     /// A message was simulated after those.
     is_awake: bool,
+    /// See [`Memory::is_known`].
+    is_known: bool,
 }
 
 impl Known {
     /// By how much a message's time may differ from the last one's, as far as is known, ACKs of others apart.
     fn spread(&self) -> f64 {
-        let last = self.last.without_acks();
+        let last = self.last.without_acks(self.is_known);
         last.time_differs(&self.least).max(last.time_differs(&self.most))
     }
 
     /// A message like these took a time.
     fn reach(&mut self, taken: Taken) {
-        let Taken { delivered, sent, slack, .. } = taken.without_acks();
+        let Taken { delivered, sent, slack, .. } = taken.without_acks(self.is_known);
         let (least, most) = (&mut self.least, &mut self.most);
         (least.delivered, least.sent) = (least.delivered.min(delivered), least.sent.min(sent));
         (most.delivered, most.sent) = (most.delivered.max(delivered), most.sent.max(sent));
@@ -212,7 +224,11 @@ impl Memory {
     /// their error is returned.
     pub fn compare(&self, like: Like, taken: &Taken) -> Option<Doubt> {
         let known = self.known.get(&like).filter(|known| known.recalled > 0)?;
-        Some(Doubt { error: known.last.differs(taken), since: known.since, is_of_recalled: true })
+        Some(Doubt {
+            error: known.last.differs(taken, self.is_known),
+            since: known.since,
+            is_of_recalled: true,
+        })
     }
 
     /// Learns what a simulated message took in an `epoch`; `None` if it met others or was not left alone, so that the next one may take
@@ -226,16 +242,17 @@ impl Memory {
         let first = Known {
             last: taken,
             agreed: 0,
-            least: taken.without_acks(),
-            most: taken.without_acks(),
+            least: taken.without_acks(self.is_known),
+            most: taken.without_acks(self.is_known),
             epoch,
             recalled: 0,
             patience: PATIENCE,
             since: Time::ZERO,
             is_awake: true,
+            is_known: self.is_known,
         };
         let known = self.known.entry(like).or_insert_with(|| first.clone());
-        let error = known.last.differs(&taken);
+        let error = known.last.differs(&taken, self.is_known);
         let was_asleep = !self.is_known && !std::mem::replace(&mut known.is_awake, true);
         let doubt = Doubt { error, since: known.since, is_of_recalled: !was_asleep };
         let doubt = (known.recalled > 0).then_some(doubt);

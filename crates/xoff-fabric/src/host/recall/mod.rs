@@ -48,10 +48,20 @@ use traffic::{CLEAR, Traffic, Way};
 /// A message under way that is recalled.
 struct Recalled {
     taken: Taken,
+    /// How long of that it waits for its turn on its connection.
+    waits: Time,
     /// By how much its like differed; `None` if it is of an episode that comes again.
     spread: Option<f64>,
     /// Time for which its sender's port would have been paused.
     paused: Time,
+}
+
+/// What becomes of a message that starts.
+enum Beginning {
+    Simulated,
+    /// It is simulated, and begins to send so much later.
+    HeldBack(Time),
+    Recalled(Taken),
 }
 
 /// A recalled message: when it started, and for how long its sender's port would have been paused.
@@ -64,7 +74,8 @@ struct Ended {
 struct UnderWay {
     flow: FlowId,
     start: Time,
-    /// Time from its start to its last ACK.
+    /// Time from its start to its turn on its connection, and to its last ACK.
+    waits: Time,
     sent: Time,
     paused: Time,
 }
@@ -173,6 +184,8 @@ pub(crate) struct Recall {
     started: Vec<u32>,
     /// By message under way that is recalled.
     now: HashMap<FlowId, Recalled>,
+    /// By message that is held back, and has sent nothing yet: its start.
+    held_back: HashMap<FlowId, Time>,
     /// Messages under way that began below the line rate.
     slowed: HashSet<FlowId>,
     /// What recalled messages sent: by their connection, and since when its route was the same as when they started.
@@ -196,7 +209,7 @@ impl Recall {
             tolerance,
             may: may && net.paths.next_hops.is_none(),
             is_known,
-            traffic: Traffic::new(net),
+            traffic: Traffic::new(net, !is_known),
             memory: Memory::new(tolerance, is_known),
             beside: Beside::default(),
             components: Components::new(net, connections),
@@ -205,6 +218,7 @@ impl Recall {
             sizes: sizes(net, connections),
             started: vec![0; connections],
             now: HashMap::new(),
+            held_back: HashMap::new(),
             slowed: HashSet::new(),
             sent: HashMap::new(),
             tally: Tally::default(),
@@ -278,7 +292,7 @@ impl Recall {
 
     /// Messages are under way that are recalled or held.
     pub fn is_recalling(&self) -> bool {
-        !self.now.is_empty() || self.beside.is_holding()
+        !self.now.is_empty() || !self.held_back.is_empty() || self.beside.is_holding()
     }
 
     /// No message is under way.
@@ -303,7 +317,8 @@ impl Recall {
     fn under_way(&self) -> Vec<UnderWay> {
         let known = |(flow, start): (FlowId, Time)| {
             let recalled = self.now.get(&flow)?;
-            Some(UnderWay { flow, start, sent: recalled.taken.sent, paused: recalled.paused })
+            let Recalled { taken, waits, paused, .. } = *recalled;
+            Some(UnderWay { flow, start, waits, sent: taken.sent, paused })
         };
         self.traffic.recalled().into_iter().filter_map(known).collect()
     }
@@ -336,14 +351,14 @@ impl Recall {
         (net.connections.of(flow), net.flows[flow.index()].size.bytes().unwrap_or(u64::MAX))
     }
 
-    /// A message starts; returns what it takes if it is recalled.
+    /// A message starts; returns what becomes of it.
     fn begin<L: FnOnce(Vec<Over>, Option<usize>, bool) -> Option<Look>>(
         &mut self,
         net: &Network,
         flow: FlowId,
         now: Time,
         around: Surroundings<L>,
-    ) -> Option<Taken> {
+    ) -> Beginning {
         let (like, troubles, is_settled) = (Self::like(net, flow), around.troubles, around.is_settled);
         self.keep_up(net, now);
         // A message of a node that is behind starts as the network changes.
@@ -352,28 +367,40 @@ impl Recall {
         let part = self.begin_part(like, now, self.until(net, now), around);
         // The message is to wait behind the one under way, of which there are no packets if that one is recalled.
         let overtakes = part.is_none() && self.traffic.is_recalling(net, like.0);
-        let is_clear = self.is_clear(net, like, now);
-        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, is_clear, now) };
+        let turn = self.turn(net, like, now);
+        let (is_clear, wait) = (turn.is_some(), turn.map_or(Time::ZERO, |turn| turn - now));
+        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, is_clear, now + wait) };
         let recalled = match part {
             Some(Part { delivered, sent, paused, .. }) => {
                 let taken = Taken { delivered, sent, acks: 0.0, waits: Time::ZERO, slack: CLEAR };
-                Some(Recalled { taken, spread: None, paused })
+                Some(Recalled { taken, waits: Time::ZERO, spread: None, paused })
             }
             None if way == Way::Recalled => {
                 let known = self.memory.recall(like, now);
-                known.map(|(taken, spread)| Recalled { taken, spread: Some(spread), paused: Time::ZERO })
+                known.map(|(taken, spread)| Recalled {
+                    taken: taken.later(wait),
+                    waits: wait,
+                    spread: Some(spread),
+                    paused: Time::ZERO,
+                })
             }
             None => None,
         };
-        let may_be_held = recalled.is_none() && is_clear && Self::is_plain(net, flow);
+        let may_be_held = recalled.is_none() && is_clear && wait == Time::ZERO && Self::is_plain(net, flow);
         let expected = self.memory.expected(like).filter(|_| may_be_held);
-        let overtakes = overtakes && way != Way::Recalled && expected.is_none();
+        let may_wait = way != Way::Recalled && !self.is_known;
+        let begins = self.traffic.hold_back(like.0, now, turn).filter(|at| may_wait && *at > now);
+        let has_turn = begins.is_some() || (turn.is_some() && !self.is_known);
+        let overtakes = overtakes && way != Way::Recalled && expected.is_none() && !has_turn;
         let is_alike = recalled.is_some() || expected.is_some();
         if let Some(expected) = expected {
             self.beside.begin(flow, expected);
         }
         self.started[like.0.index()] += 1;
-        self.traffic.begin(net, flow, (now, from), (way, is_alike), troubles, &self.drift);
+        self.traffic.begin(net, flow, (now, from), (way, is_alike, begins), troubles, &self.drift);
+        if let Some(recalled) = &recalled {
+            self.traffic.expect(flow, now + recalled.taken.delivered);
+        }
         self.note_meetings();
         self.doubt_shared_memory(net, like.0, way, now);
         let component = self.components.get_mut(like.0);
@@ -387,10 +414,30 @@ impl Recall {
         if overtakes || component.is_uncertain() || (recalled.is_some() && !self.is_known) {
             self.tally.doubt(now);
         }
-        let recalled = recalled?;
-        let taken = recalled.taken;
-        self.now.insert(flow, recalled);
-        Some(taken)
+        match (recalled, begins) {
+            (Some(recalled), _) => {
+                let taken = recalled.taken;
+                self.now.insert(flow, recalled);
+                Beginning::Recalled(taken)
+            }
+            (None, Some(at)) => {
+                self.held_back.insert(flow, now);
+                Beginning::HeldBack(at - now)
+            }
+            (None, None) => Beginning::Simulated,
+        }
+    }
+
+    /// The messages that are held back, and their starts, in order of their numbers.
+    fn held_back(&self) -> Vec<(FlowId, Time)> {
+        let mut all: Vec<_> = self.held_back.iter().map(|(&flow, &start)| (flow, start)).collect();
+        all.sort_unstable_by_key(|(flow, _)| flow.0);
+        all
+    }
+
+    /// A message that was held back begins to send `now`; returns for how long it was.
+    fn let_go(&mut self, flow: FlowId, now: Time) -> Time {
+        self.held_back.remove(&flow).map_or(Time::ZERO, |start| now.saturating_sub(start))
     }
 
     /// The message that starts `now` as a part of an episode that is recalled, which is over before `until`.

@@ -52,6 +52,9 @@ pub(super) enum Way {
     Recalled,
 }
 
+/// Simulated messages at most of which the times are added up that a message waits for.
+const MOST_AHEAD: u32 = 256;
+
 /// A message that is not wholly acknowledged.
 struct Open {
     start: Time,
@@ -66,6 +69,12 @@ struct Open {
     /// The message ahead of it on its connection, if that is not over yet, and whether that is recalled and this one is not.
     behind: Option<FlowId>,
     overtakes: bool,
+    /// The message behind it on its connection.
+    next: Option<FlowId>,
+    /// When its last byte arrives, if that is known before.
+    delivers_at: Option<Time>,
+    /// Until when it is held back: see [`Traffic::hold_back`].
+    begins: Option<Time>,
     /// See [`Seen::slack`].
     slack: i64,
     /// Time from its start until that one was over, and by how much that one's time may be wrong.
@@ -83,6 +92,11 @@ struct Open {
 }
 
 impl Open {
+    /// When its data had their turn, if the one ahead of it is delivered.
+    fn turn(&self) -> Time {
+        self.start + Seen::waited(self.slack)
+    }
+
     /// For how long up to `now` it might have waited for a recalled message ahead of it.
     fn jumped(&self, now: Time) -> Time {
         match (self.overtakes, self.behind) {
@@ -118,6 +132,13 @@ pub(super) struct Seen {
     pub missed: f64,
 }
 
+impl Seen {
+    /// How long a message with this slack waited until the data ahead of it were sent.
+    pub fn waited(slack: i64) -> Time {
+        Time(u64::try_from(slack.saturating_neg()).unwrap_or_default())
+    }
+}
+
 /// All messages under way.
 pub(super) struct Traffic {
     /// By port.
@@ -139,6 +160,8 @@ pub(super) struct Traffic {
     meetings: Vec<(ConnectionId, Time)>,
     /// Packets have no path of their own.
     by_hops: bool,
+    /// Messages may be recalled that have data of others ahead of them on their connection.
+    queues: bool,
 }
 
 /// Time of a message's first packet to each port of its path, at the earliest.
@@ -152,7 +175,8 @@ fn ways(net: &Network, path: &[PortId]) -> Vec<Time> {
 }
 
 impl Traffic {
-    pub fn new(net: &Network) -> Traffic {
+    /// No message. They may be recalled with data ahead of them if `queues` says so.
+    pub fn new(net: &Network, queues: bool) -> Traffic {
         let ports = net.topology.ports() as usize;
         let hosts = net.topology.port_ids().filter(|&port| net.is_host(net.topology.node_of(port)));
         let hosts = hosts.map(|port| net.topology.rate(port));
@@ -167,6 +191,67 @@ impl Traffic {
             met: None,
             meetings: Vec::new(),
             by_hops: net.paths.next_hops.is_some(),
+            queues,
+        }
+    }
+
+    /// When the data of a message under way arrive, or did: as far as that is known, by what it `takes` from its turn on, and those ahead of it.
+    fn delivered_by(
+        &self,
+        net: &Network,
+        flow: FlowId,
+        takes: &impl Fn(FlowId) -> Option<Time>,
+        most: u32,
+    ) -> Option<Time> {
+        let open = self.open.get(&flow)?;
+        if let Some(at) = open.delivered.or(open.delivers_at) {
+            return Some(at);
+        }
+        let turn = match open.behind {
+            Some(ahead) if most > 0 => {
+                let delivered = self.delivered_by(net, ahead, takes, most - 1)?;
+                open.start.max(delivered.saturating_sub(latency(net, &open.route, open.start)))
+            }
+            Some(_) => return None,
+            None => open.turn(),
+        };
+        Some(turn.max(open.begins.unwrap_or_default()) + takes(flow)?)
+    }
+
+    /// When a message that starts `now` on a connection has its turn, as the data of all those ahead of it are sent then; `None` if that is not known.
+    pub fn turn(
+        &self,
+        net: &Network,
+        connection: ConnectionId,
+        now: Time,
+        takes: &impl Fn(FlowId) -> Option<Time>,
+    ) -> Option<Time> {
+        let (number, last) = self.on[connection.index()];
+        if number == 0 {
+            return Some(now);
+        }
+        let delivered = self.delivered_by(net, last, takes, MOST_AHEAD)?;
+        let route = &self.open.get(&last)?.route;
+        Some(now.max(delivered.saturating_sub(latency(net, route, now))))
+    }
+
+    /// Until when a message that is simulated, and has its `turn` then, is held back: the last one of its connection is recalled, so that there are no
+    /// packets that it could wait for, or is held back itself.
+    pub fn hold_back(&self, connection: ConnectionId, now: Time, turn: Option<Time>) -> Option<Time> {
+        let (number, last) = self.on[connection.index()];
+        let ahead = self.open.get(&last).filter(|_| number > 0)?;
+        match (ahead.way, ahead.begins) {
+            (Way::Recalled, _) => turn,
+            // Behind that one, and so in its order.
+            (_, Some(begins)) if begins >= now => Some(begins + Time(1)),
+            _ => None,
+        }
+    }
+
+    /// It is known when a message's last byte arrives.
+    pub fn expect(&mut self, flow: FlowId, at: Time) {
+        if let Some(open) = self.open.get_mut(&flow) {
+            open.delivers_at = Some(at);
         }
     }
 
@@ -221,13 +306,13 @@ impl Traffic {
     }
 
     /// A message starts `now`, on the route that it has at time `at`, and `troubles` have happened on its path so far. `is_alike` says whether its like
-    /// are known, and began as late as it does after the message ahead on its connection.
+    /// are known, and began as late as it does after the message ahead on its connection; if it is held back, it begins to send later.
     pub fn begin(
         &mut self,
         net: &Network,
         flow: FlowId,
         (now, at): (Time, Time),
-        (way, is_alike): (Way, bool),
+        (way, is_alike, begins): (Way, bool, Option<Time>),
         troubles: Troubles,
         drift: &Drift,
     ) {
@@ -243,9 +328,12 @@ impl Traffic {
             is_alike,
             route: *net.route_at(flow, at),
             delivered: None,
-            met: others > 1,
+            met: others > 1 && !self.queues,
             behind: (others > 0).then_some(last),
-            overtakes: way != Way::Recalled && self.is_recalling(net, connection),
+            overtakes: way != Way::Recalled && !self.queues && self.is_recalling(net, connection),
+            next: None,
+            delivers_at: None,
+            begins,
             slack: sent_at.map_or(CLEAR, |sent_at| slack(sent_at, now)),
             tail: Time::ZERO,
             ahead_error: Time::ZERO,
@@ -255,6 +343,9 @@ impl Traffic {
             comers: Vec::new(),
             found: Vec::new(),
         };
+        if let Some(ahead) = self.open.get_mut(&last).filter(|_| others > 0) {
+            ahead.next = Some(flow);
+        }
         self.on[connection.index()] = (others + 1, flow);
         if self.by_hops {
             if self.open.keys().any(|&other| net.connections.of(other) != connection) {
@@ -370,9 +461,10 @@ impl Traffic {
         if self.by_hops {
             return;
         }
-        let (_, last) = self.on[net.connections.of(flow).index()];
-        let sent_at = now.saturating_sub(latency(net, &open.route, now));
-        if let Some(next) = self.open.get_mut(&last).filter(|next| next.behind == Some(flow)) {
+        let (next, sent_at) = (open.next, now.saturating_sub(latency(net, &open.route, now)));
+        if let Some(next) =
+            next.and_then(|next| self.open.get_mut(&next)).filter(|next| next.behind == Some(flow))
+        {
             next.slack = slack(sent_at, next.start);
         }
         let Some(open) = self.open.remove(&flow) else { return };
@@ -419,11 +511,13 @@ impl Traffic {
     /// A message is wholly acknowledged.
     pub fn end(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Seen> {
         let open = self.open.remove(&flow)?;
-        let (number, last) = &mut self.on[net.connections.of(flow).index()];
-        *number -= 1;
-        let next = self.open.get_mut(last).filter(|next| next.behind == Some(flow)).map(|next| {
+        self.on[net.connections.of(flow).index()].0 -= 1;
+        let next = open.next.filter(|next| {
+            let Some(next) = self.open.get_mut(next).filter(|next| next.behind == Some(flow)) else {
+                return false;
+            };
             (next.behind, next.tail) = (None, now.saturating_sub(next.start));
-            *last
+            true
         });
         self.simulated -= usize::from(open.way != Way::Recalled);
         let Open { start, way, delivered, troubles, slack, .. } = open;

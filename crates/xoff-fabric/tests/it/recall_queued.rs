@@ -1,0 +1,80 @@
+//! Messages that wait behind others on their connection are recalled under schemes with a state of their own, by hand.
+//!
+//! Host 2 sends messages of 1,000 packets to host 0, each after the last ACK of the one before, and host 0 sends each of them on to host 1 as soon as it is
+//! there. Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, but 160 ns on host 1's link of 50 Gbps: a message takes some 85 us to come and 160 us to
+//! go on, and each waits about 75 us longer than the one before it.
+
+use crate::common::{flow, scheme, star};
+use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::network::Schedule;
+use xoff_fabric::network::dependencies::{Dependency, Milestone, Waiter};
+use xoff_fabric::network::network_env;
+use xoff_fabric::observe::records::FlowOutcome;
+use xoff_fabric::routing::{Router, Routing};
+use xoff_fabric::settings::Settings;
+use xoff_fabric::{Network, Recording, Simulation};
+
+const COUNT: u32 = 100;
+const SIZE: u64 = 1_000 * 952;
+
+fn run(is_fast: bool, duration: Option<Time>) -> Simulation {
+    let mut topology = star(&[0; 3]);
+    let slow = &mut topology.links[1];
+    (slow.rate_ab, slow.rate_ba) = (Rate::from_gbps(50), Rate::from_gbps(50));
+    let mut settings = Settings::default();
+    settings.packets.mtu = Bytes(1_000);
+    settings.packets.header = Bytes(48);
+    settings.packets.ack = Bytes(50);
+    settings.packets.gap = Bytes(0);
+    let flows = [vec![flow(2, 0, SIZE); COUNT as usize], vec![flow(0, 1, SIZE); COUNT as usize]].concat();
+    let after = |on, then| Dependency { on, then: Waiter::Flow(then), delay: Time::ZERO };
+    let chain = (1..COUNT).map(|n| after(Milestone::Sent(n - 1), n));
+    let on = (0..COUNT).map(|n| after(Milestone::Delivered(n), COUNT + n));
+    let dependencies = chain.chain(on).collect();
+    let connections = vec![Some(0); 2 * COUNT as usize];
+    let schedule = Schedule { dependencies, connections, ..Schedule::default() };
+    let swift = scheme("swift", serde_json::json!({}), Time::from_us(4));
+    let router = Router::new(&topology, &Routing::default(), 1).expect("a star");
+    let env = network_env(&topology, &router, &settings, &swift.signals()).expect("a star");
+    let net = Network::along(topology, &router, env, settings, swift, flows, schedule, 1);
+    let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), duration);
+    if is_fast {
+        sim.fast_forward(0.01, 1);
+    }
+    sim.run(&mut |_| true).expect("no loss");
+    sim
+}
+
+/// What became of the messages that host 0 sends on, and whether each was recalled.
+fn sent_on(sim: &Simulation) -> Vec<FlowOutcome> {
+    sim.records().flows.iter().copied().skip(COUNT as usize).collect()
+}
+
+#[test]
+fn messages_that_wait_behind_others_are_recalled_in_their_turn() {
+    let (plain, fast) = (run(false, None), run(true, None));
+    let [plain, fast_on] = [&plain, &fast].map(sent_on);
+    let recalled = fast_on.iter().filter(|message| message.recalled).count();
+    assert_eq!(recalled, 16, "until one is simulated again, behind which more than 16 wait by then");
+    let fct = |message: &FlowOutcome| message.fct.expect("complete").0 as f64;
+    for (number, (a, b)) in plain.iter().zip(&fast_on).enumerate() {
+        assert!((fct(b) / fct(a) - 1.0).abs() < 0.001, "{number}: {a:?} {b:?}");
+    }
+    // What is simulated behind recalled ones waits for its turn, and none is out of order.
+    let ends: Vec<f64> = fast_on.iter().map(|message| message.start.0 as f64 + fct(message)).collect();
+    assert!(ends.windows(2).all(|pair| pair[1] - pair[0] > 160e6), "{ends:?}");
+    let waits: Vec<f64> = fast_on.windows(2).map(|pair| fct(&pair[1]) - fct(&pair[0])).collect();
+    assert!(waits.iter().all(|wait| (70e6..80e6).contains(wait)), "{waits:?}");
+    assert!(fast.forwarded().expect("fast-forwarded").uncertain_from.is_some());
+}
+
+#[test]
+fn a_message_that_is_held_back_as_the_run_ends_has_sent_nothing() {
+    // At 2.7 ms, messages are held back that start from 2.61 ms on, and have their turns from 4.76 ms on.
+    let end = Some(Time::from_us(2_700));
+    let [plain, fast] = [false, true].map(|is_fast| sent_on(&run(is_fast, end)));
+    let of = |message: &FlowOutcome| (message.started, message.fct.is_some(), message.acked_bytes > 0);
+    assert_eq!(fast.iter().map(of).collect::<Vec<_>>(), plain.iter().map(of).collect::<Vec<_>>());
+    let last = fast.iter().rfind(|message| message.started).expect("some start");
+    assert!(!last.recalled && last.acked_bytes == 0 && last.start > Time::from_us(2_600), "{last:?}");
+}
