@@ -46,6 +46,11 @@ impl<N: NicScheduler> Hosts<N> {
         self.program.as_ref().is_some_and(|program| program.busy())
     }
 
+    /// See [`DependencyTracker::waits_in_part`].
+    pub fn waits_in_part(&self, unknown: &[u32]) -> bool {
+        self.program.as_ref().is_some_and(|program| program.waits_in_part(unknown))
+    }
+
     /// A message's last byte is acknowledged.
     #[inline]
     pub(super) fn message_sent(&mut self, ctx: &mut Ctx, flow: FlowId) {

@@ -286,9 +286,9 @@ impl Dependencies {
         }
     }
 
-    /// By flow, then step: whether its start is known from the schedule alone, since it waits for nothing but steps without a processor of which the
-    /// same is true. Empty if nothing waits.
-    pub(crate) fn known_starts(&self) -> Vec<bool> {
+    /// By flow, then step: the number of milestones that it waits for whose times are not known from the schedule alone: all but those of steps without a
+    /// processor that wait for none of these. Such steps come as the run begins, with their times. Empty if nothing waits.
+    pub(crate) fn unknown_waits(&self) -> Vec<u32> {
         let mut left = self.waits.clone();
         let mut queue: Vec<u32> = (0..left.len() as u32).filter(|&item| left[item as usize] == 0).collect();
         while let Some(item) = queue.pop() {
@@ -303,7 +303,7 @@ impl Dependencies {
                 }
             }
         }
-        left.into_iter().map(|left| left == 0).collect()
+        left
     }
 
     /// By flow, then step: a number that it shares with all that it waits for or that wait for it, by however many others. Empty if

@@ -68,6 +68,12 @@ impl DependencyTracker {
         }))
     }
 
+    /// Whether something that waits for several milestones of an `unknown` number, whose times are not known from the schedule alone, knows of some of them already.
+    pub fn waits_in_part(&self, unknown: &[u32]) -> bool {
+        let mut items = self.left.iter().zip(unknown);
+        !self.pending.is_empty() || items.any(|(&left, &unknown)| left > 0 && left < unknown)
+    }
+
     /// Whether steps have yet to take their processor, or to give it back.
     #[inline]
     pub fn busy(&self) -> bool {

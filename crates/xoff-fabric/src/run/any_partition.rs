@@ -112,7 +112,7 @@ pub(super) trait AnyPartition: Send {
     /// What has left traces so far, and how much work it is to look at all that may have.
     fn traces(&self) -> (Traces, u64);
     /// Whether nothing is under way, and nothing is to come but what the scenario starts, or steps of which the start is known, or breaks.
-    fn is_at_rest(&self, known_starts: &[bool]) -> bool;
+    fn is_at_rest(&self, unknown_waits: &[u32]) -> bool;
     /// What was wrong before is past.
     fn begin_anew(&mut self);
     /// Detectors tell states of ports apart.

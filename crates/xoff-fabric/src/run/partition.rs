@@ -405,8 +405,8 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.traces_now()
     }
 
-    fn is_at_rest(&self, known_starts: &[bool]) -> bool {
-        self.rests(known_starts)
+    fn is_at_rest(&self, unknown_waits: &[u32]) -> bool {
+        self.rests(unknown_waits)
     }
 
     fn begin_anew(&mut self) {

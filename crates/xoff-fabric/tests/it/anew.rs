@@ -114,6 +114,17 @@ fn what_waits_for_a_message_is_as_wrong_as_that_is() {
 }
 
 #[test]
+fn what_waits_for_a_message_and_something_else_is_as_wrong_as_that_message() {
+    // Host 2's message waits for 2 ms after the last message of host 0, and for one of its own that starts at 2.5 ms: it is no event before that.
+    let two_ms = Time::from_ms(2);
+    let own = Flow { start: Time::from_us(2_500), ..flow(2, 3, 952) };
+    let late = [own, flow(2, 4, LATE), Flow { start: end() + two_ms, ..flow(3, 4, LATE) }];
+    let after = |on, delay| Dependency { on, then: Waiter::Flow(2 * COUNT + 1), delay };
+    let more = [after(LAST, two_ms), after(Milestone::Sent(2 * COUNT), Time::ZERO)];
+    assert!(uncertain(&run(true, &late, &more)).is_some());
+}
+
+#[test]
 fn a_step_starts_as_stated_if_it_waits_for_nothing() {
     // Host 2's message waits for a step that comes at 3 ms, and in the second run waits for the last message of host 0 too.
     let flows = flows(&[flow(2, 4, LATE), Flow { start: Time::from_ms(3), ..flow(3, 4, LATE) }]);

@@ -5,7 +5,9 @@
 //! go on, and each waits about 75 us longer than the one before it.
 
 use crate::common::{flow, scheme, star};
+use crate::faults::fault;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::fault::{Broken, Convergence};
 use xoff_fabric::network::Schedule;
 use xoff_fabric::network::dependencies::{Dependency, Milestone, Waiter};
 use xoff_fabric::network::network_env;
@@ -17,7 +19,8 @@ use xoff_fabric::{Network, Recording, Simulation};
 const COUNT: u32 = 100;
 const SIZE: u64 = 1_000 * 952;
 
-fn run(is_fast: bool, duration: Option<Time>) -> Simulation {
+/// A run, which is fast or not, and in which host 1's link has half of its rate from a time on.
+fn run(is_fast: bool, duration: Option<Time>, slower_from: Option<Time>) -> Simulation {
     let mut topology = star(&[0; 3]);
     let slow = &mut topology.links[1];
     (slow.rate_ab, slow.rate_ba) = (Rate::from_gbps(50), Rate::from_gbps(50));
@@ -37,7 +40,11 @@ fn run(is_fast: bool, duration: Option<Time>) -> Simulation {
     let router = Router::new(&topology, &Routing::default(), 1).expect("a star");
     let env = network_env(&topology, &router, &settings, &swift.signals()).expect("a star");
     let net = Network::along(topology, &router, env, settings, swift, flows, schedule, 1);
-    let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), duration);
+    let slower =
+        slower_from.map(|from| fault(Broken::Rate { link: 1, rate: Rate::from_gbps(25) }, from, Time::NEVER));
+    let net =
+        net.expect("a network").with_faults(&router, slower.into_iter().collect(), Convergence::None, &[]);
+    let mut sim = Simulation::new(net.expect("faults"), None, Recording::default(), duration);
     if is_fast {
         sim.fast_forward(0.01, 1);
     }
@@ -52,7 +59,7 @@ fn sent_on(sim: &Simulation) -> Vec<FlowOutcome> {
 
 #[test]
 fn messages_that_wait_behind_others_are_recalled_in_their_turn() {
-    let (plain, fast) = (run(false, None), run(true, None));
+    let (plain, fast) = (run(false, None, None), run(true, None, None));
     let [plain, fast_on] = [&plain, &fast].map(sent_on);
     let recalled = fast_on.iter().filter(|message| message.recalled).count();
     assert_eq!(recalled, 16, "until one is simulated again, behind which more than 16 wait by then");
@@ -72,9 +79,24 @@ fn messages_that_wait_behind_others_are_recalled_in_their_turn() {
 fn a_message_that_is_held_back_as_the_run_ends_has_sent_nothing() {
     // At 2.7 ms, messages are held back that start from 2.61 ms on, and have their turns from 4.76 ms on.
     let end = Some(Time::from_us(2_700));
-    let [plain, fast] = [false, true].map(|is_fast| sent_on(&run(is_fast, end)));
+    let [plain, fast] = [false, true].map(|is_fast| sent_on(&run(is_fast, end, None)));
     let of = |message: &FlowOutcome| (message.started, message.fct.is_some(), message.acked_bytes > 0);
     assert_eq!(fast.iter().map(of).collect::<Vec<_>>(), plain.iter().map(of).collect::<Vec<_>>());
     let last = fast.iter().rfind(|message| message.started).expect("some start");
     assert!(!last.recalled && last.acked_bytes == 0 && last.start > Time::from_us(2_600), "{last:?}");
+}
+
+#[test]
+fn none_is_recalled_whose_turn_comes_after_a_link_is_slower() {
+    // The link is slower from 3 ms on. A message's turn is known as it starts: one that starts before and has its turn after that is simulated.
+    let from = Time::from_ms(3);
+    let [plain, fast] = [false, true].map(|is_fast| sent_on(&run(is_fast, None, Some(from))));
+    let end = |message: &FlowOutcome| message.start + message.fct.expect("complete");
+    let late = fast.iter().filter(|message| message.recalled && message.start < from && end(message) > from);
+    assert_eq!(late.count(), 0);
+    assert!(fast.iter().any(|message| message.recalled && message.start < from));
+    for (a, b) in plain.iter().zip(&fast) {
+        let error = end(b).0 as f64 / end(a).0 as f64 - 1.0;
+        assert!(error.abs() < 0.01, "{a:?} {b:?}");
+    }
 }

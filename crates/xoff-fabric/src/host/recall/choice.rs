@@ -51,8 +51,14 @@ impl Recall {
         slack.saturating_add_unsigned(margin.0) >= 0 && self.memory.is_as_late(like, slack)
     }
 
-    /// Whether a message that has its turn `now`, if that is known and so `is_clear`, is simulated or recalled.
-    pub(super) fn way(&mut self, net: &Network, flow: FlowId, is_clear: bool, now: Time) -> Way {
+    /// Whether a message that starts `now`, and has its turn after some time, if that is known and so `is_clear`, is simulated or recalled.
+    pub(super) fn way(
+        &mut self,
+        net: &Network,
+        flow: FlowId,
+        is_clear: bool,
+        (now, wait): (Time, Time),
+    ) -> Way {
         let is_plain = Self::is_plain(net, flow);
         let like = Self::like(net, flow);
         let component = *self.components.get(like.0);
@@ -68,7 +74,7 @@ impl Recall {
         }
         let component = *self.components.get(like.0);
         let epoch = (!is_behind(component.from)).then_some(component.epoch);
-        let is_in_time = now + self.memory.lasts(like) < self.until(net, now) && net.is_calm(now, now);
+        let is_in_time = now + wait + self.memory.lasts(like) < self.until(net, now) && net.is_calm(now, now);
         if !self.memory.is_ready(like, epoch) || !is_in_time {
             if component.recalls {
                 self.change(net, like.0, false);

@@ -111,6 +111,8 @@ impl Recall {
     /// whether it took what messages like it take.
     fn takes_its_like(&mut self, past: &Past, held: Option<f64>) -> bool {
         let missed = past.seen.missed;
+        // Messages like it took the same time in a row with all the packets of others, and none of theirs was where marks hang on chance.
+        self.strangers += u64::from(missed > 0.0 && self.memory.expected(past.like).is_none());
         match (past.delivered, held) {
             (Some(_), Some(spread)) => {
                 self.note_error(past, spread + past.waiting);

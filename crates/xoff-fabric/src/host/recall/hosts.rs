@@ -210,7 +210,8 @@ impl<N: NicScheduler> Hosts<N> {
             ctx.probes.on_flow_end(ctx.now, flow, &outcome);
         }
         for (flow, start) in recall.held_back() {
-            let outcome = outcome(ctx, &Ended { start, paused: Time::ZERO }, now - start, false, 0);
+            let lasted = now.saturating_sub(start);
+            let outcome = outcome(ctx, &Ended { start, paused: Time::ZERO }, lasted, false, 0);
             ctx.probes.on_flow_end(ctx.now, flow, &FlowOutcome { recalled: false, ..outcome });
         }
         for (flow, outcome) in recall.release_all(&net, now) {

@@ -33,9 +33,9 @@ pub(crate) type Like = (ConnectionId, u64);
 /// What a message took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Taken {
-    /// Time from its start to the arrival of its last byte.
+    /// Time from its start, or from its turn on its connection under schemes with a state of their own, to the arrival of its last byte.
     pub delivered: Time,
-    /// Time from its start to its last ACK.
+    /// The same to its last ACK.
     pub sent: Time,
     /// Share of its ports' time that ACKs of other messages may have taken.
     pub acks: f64,

@@ -184,6 +184,8 @@ pub(crate) struct Recall {
     started: Vec<u32>,
     /// By message under way that is recalled.
     now: HashMap<FlowId, Recalled>,
+    /// Messages for which packets of others were not there, and of whose like nobody knows enough.
+    strangers: u64,
     /// By message that is held back, and has sent nothing yet: its start.
     held_back: HashMap<FlowId, Time>,
     /// Messages under way that began below the line rate.
@@ -218,6 +220,7 @@ impl Recall {
             sizes: sizes(net, connections),
             started: vec![0; connections],
             now: HashMap::new(),
+            strangers: 0,
             held_back: HashMap::new(),
             slowed: HashSet::new(),
             sent: HashMap::new(),
@@ -308,6 +311,12 @@ impl Recall {
         self.components.forget_recalled();
     }
 
+    /// Number of messages so far for which packets of others were not there, and of whose like nobody knows enough: the plain run's
+    /// queues may have been longer, up to where marks hang on chance.
+    pub fn strangers(&self) -> u64 {
+        self.strangers
+    }
+
     /// Messages are under way, and all of them are recalled.
     pub fn is_all_recalled(&self) -> bool {
         self.traffic.is_all_recalled()
@@ -369,7 +378,7 @@ impl Recall {
         let overtakes = part.is_none() && self.traffic.is_recalling(net, like.0);
         let turn = self.turn(net, like, now);
         let (is_clear, wait) = (turn.is_some(), turn.map_or(Time::ZERO, |turn| turn - now));
-        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, is_clear, now + wait) };
+        let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, is_clear, (now, wait)) };
         let recalled = match part {
             Some(Part { delivered, sent, paused, .. }) => {
                 let taken = Taken { delivered, sent, acks: 0.0, waits: Time::ZERO, slack: CLEAR };

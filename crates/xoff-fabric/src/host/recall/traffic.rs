@@ -64,13 +64,15 @@ struct Open {
     /// The route of its packets.
     route: Route,
     delivered: Option<Time>,
-    /// It shares a port with data of another message, or its connection with more than one.
+    /// It shares a port with data of another message, or, under schemes with a known state, its connection with more than one.
     met: bool,
-    /// The message ahead of it on its connection, if that is not over yet, and whether that is recalled and this one is not.
+    /// The message ahead of it on its connection, if that is not over yet, and, under schemes with a known state, whether that is recalled and this one is not.
     behind: Option<FlowId>,
     overtakes: bool,
     /// The message behind it on its connection.
     next: Option<FlowId>,
+    /// Its ACKs are counted: under schemes with a state of their own, those of one message of a connection at a time.
+    acknowledges: bool,
     /// When its last byte arrives, if that is known before.
     delivers_at: Option<Time>,
     /// Until when it is held back: see [`Traffic::hold_back`].
@@ -207,6 +209,7 @@ impl Traffic {
         if let Some(at) = open.delivered.or(open.delivers_at) {
             return Some(at);
         }
+        let takes_it = takes(flow)?;
         let turn = match open.behind {
             Some(ahead) if most > 0 => {
                 let delivered = self.delivered_by(net, ahead, takes, most - 1)?;
@@ -215,7 +218,7 @@ impl Traffic {
             Some(_) => return None,
             None => open.turn(),
         };
-        Some(turn.max(open.begins.unwrap_or_default()) + takes(flow)?)
+        Some(turn.max(open.begins.unwrap_or_default()) + takes_it)
     }
 
     /// When a message that starts `now` on a connection has its turn, as the data of all those ahead of it are sent then; `None` if that is not known.
@@ -329,9 +332,10 @@ impl Traffic {
             route: *net.route_at(flow, at),
             delivered: None,
             met: others > 1 && !self.queues,
-            behind: (others > 0).then_some(last),
+            behind: (others > 0 && self.open.contains_key(&last)).then_some(last),
             overtakes: way != Way::Recalled && !self.queues && self.is_recalling(net, connection),
             next: None,
+            acknowledges: others == 0 || !self.queues,
             delivers_at: None,
             begins,
             slack: sent_at.map_or(CLEAR, |sent_at| slack(sent_at, now)),
@@ -393,18 +397,33 @@ impl Traffic {
             }
             self.data[port.index()].push(flow);
         }
-        for port in net.ack_ports(&open.route) {
+        self.come_acks(net, &open, now);
+        open
+    }
+
+    /// The ACKs of a message, which is `open`, come to its route.
+    fn come_acks(&mut self, net: &Network, open: &Open, now: Time) {
+        for port in net.ack_ports(&open.route).iter().filter(|_| open.acknowledges) {
             let acks = &mut self.acks[port.index()];
             acks.count_until(now);
             acks.messages += 1;
             acks.recalled += u32::from(open.way == Way::Recalled);
         }
-        open
+    }
+
+    /// A message has the connection's ACKs for itself now.
+    fn acknowledge_next(&mut self, net: &Network, next: Option<FlowId>, now: Time) {
+        let Some((flow, mut open)) = next.and_then(|next| self.open.remove_entry(&next)) else { return };
+        if !open.acknowledges {
+            open.acknowledges = true;
+            self.come_acks(net, &open, now);
+        }
+        self.open.insert(flow, open);
     }
 
     /// The ACKs of a message, which is `open`, are gone from its route.
     fn leave_acks(&mut self, net: &Network, open: &Open, now: Time) {
-        for port in net.ack_ports(&open.route) {
+        for port in net.ack_ports(&open.route).iter().filter(|_| open.acknowledges) {
             let acks = &mut self.acks[port.index()];
             acks.count_until(now);
             acks.messages -= 1;
@@ -461,7 +480,8 @@ impl Traffic {
         if self.by_hops {
             return;
         }
-        let (next, sent_at) = (open.next, now.saturating_sub(latency(net, &open.route, now)));
+        let next = if self.queues { open.next } else { Some(self.on[net.connections.of(flow).index()].1) };
+        let sent_at = now.saturating_sub(latency(net, &open.route, now));
         if let Some(next) =
             next.and_then(|next| self.open.get_mut(&next)).filter(|next| next.behind == Some(flow))
         {
@@ -512,7 +532,8 @@ impl Traffic {
     pub fn end(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Seen> {
         let open = self.open.remove(&flow)?;
         self.on[net.connections.of(flow).index()].0 -= 1;
-        let next = open.next.filter(|next| {
+        let next = if self.queues { open.next } else { Some(self.on[net.connections.of(flow).index()].1) };
+        let next = next.filter(|next| {
             let Some(next) = self.open.get_mut(next).filter(|next| next.behind == Some(flow)) else {
                 return false;
             };
@@ -544,6 +565,7 @@ impl Traffic {
         let (waits, missed_waits) =
             (self.waits(net, &open, false, now).max(open.waits), self.waits(net, &open, true, now));
         self.leave_acks(net, &open, now);
+        self.acknowledge_next(net, open.next, now);
         let life = now.saturating_sub(start).0.max(1) as f64;
         let (acks, missed) = self.acks_of(net, &open, now);
         let missed = missed + (missed_waits + open.jumped(now)).0 as f64 / life;

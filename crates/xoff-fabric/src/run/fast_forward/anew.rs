@@ -7,6 +7,8 @@
 //! run vouches for.
 
 use xoff_engine::{Event, Time};
+use xoff_schemes::dcqcn::Np;
+use xoff_schemes::registry::AnyScheme;
 
 use super::super::any_partition::AnyPartition;
 use super::super::partition::Partition;
@@ -14,14 +16,15 @@ use super::{FastForward, recalled, steady};
 use crate::ctx::Ctx;
 use crate::event::{index_of, kind, kind_of};
 use crate::host::nic::NicScheduler;
+use crate::host::recall::Recall;
 use crate::link::flow_control::LinkControl;
 use crate::network::Network;
 use crate::settings::{Queueing, Quirks};
 
 /// What has happened so far that reaction points, receivers, detectors and random numbers may remember: marks, packets whose marks hung on chance,
-/// PAUSE frames, lost packets, and notifications of senders.
+/// PAUSE frames, lost packets, notifications of senders, and messages that the plain run may have marked by chance alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Traces([u64; 5]);
+pub(crate) struct Traces([u64; 6]);
 
 /// When a run was last the plain run, but for packets that were skipped.
 #[derive(Default)]
@@ -34,14 +37,14 @@ pub(super) struct Anew {
     ended: u64,
     /// Senders and ports that looks have gone through.
     spent: u64,
-    /// See [`crate::network::dependencies::Dependencies::known_starts`].
-    known_starts: Vec<bool>,
+    /// See [`crate::network::dependencies::Dependencies::unknown_waits`].
+    unknown_waits: Vec<u32>,
 }
 
 impl Anew {
     /// A run that begins.
     pub fn new(net: &Network) -> Anew {
-        Anew { known_starts: net.dependencies.known_starts(), ..Anew::default() }
+        Anew { unknown_waits: net.dependencies.unknown_waits(), ..Anew::default() }
     }
 }
 
@@ -66,7 +69,7 @@ impl FastForward {
             let late = ((reached - self.anew.since).0 as f64 * self.tolerance) as u64;
             let by = now + Time(late) + net.env.base_rtt + net.env.base_rtt;
             let is_over = traces == self.anew.traces && partition.first_external() > by;
-            if !is_over || !is_told(net) || !partition.is_at_rest(&self.anew.known_starts) {
+            if !is_over || !is_told(net) || !partition.is_at_rest(&self.anew.unknown_waits) {
                 return;
             }
             partition.begin_anew();
@@ -78,23 +81,26 @@ impl FastForward {
 
 /// Whether all traces are told: neither a scheme nor the order of events has a state that goes on, and no NIC or port takes turns.
 fn is_told(net: &Network) -> bool {
+    // Receivers count their periods from a connection's first packet on, whenever that came.
+    let is_periodic = matches!(&net.scheme, AnyScheme::Dcqcn(dcqcn) if dcqcn.np == Some(Np::Periodic));
     let is_in_turn = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
     steady::forgets(net)
         && !steady::draws_by_packet(net)
         && net.settings.quirks == Quirks::default()
         && net.settings.switch.priorities == 1
         && !is_in_turn
+        && !is_periodic
 }
 
 /// Whether a pending event comes from the scenario alone, or is not to be heeded any more.
-fn is_stated(net: &Network, known_starts: &[bool], event: &Event) -> bool {
+fn is_stated(net: &Network, unknown_waits: &[u32], event: &Event) -> bool {
     let index = index_of(event.key);
     let step = index.checked_sub(net.first_other);
     let item = step.map_or(index, |step| net.dependencies.flows() + step);
     match kind_of(event.key) {
         // A step that has taken its processor is under way.
         kind::FLOW_START if step.is_some() && event.arg != 0 => false,
-        kind::FLOW_START => known_starts.get(item as usize).is_none_or(|&is_known| is_known),
+        kind::FLOW_START => unknown_waits.get(item as usize).is_none_or(|&unknown| unknown == 0),
         kind::FLOW_STOP => true,
         // Those of senders that have nothing to send, or whose reaction points have no timer, change nothing.
         kind::RETRANSMIT_TIMER | kind::REACTION_TIMER => true,
@@ -108,18 +114,20 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let Ctx { probes, counters, net, .. } = &self.ctx;
         let pauses = probes.records.totals.pause_frames.iter().sum();
         let chances = probes.chances.unwrap_or_default();
-        let traces = [self.marks_now(), chances, pauses, counters.drops, self.hosts.notifications()];
+        let notified = self.hosts.notifications();
+        let strangers = self.hosts.recall().map_or(0, Recall::strangers);
+        let traces = [self.marks_now(), chances, pauses, counters.drops, notified, strangers];
         let work = self.links.ports.len() + net.flows.len();
         (Traces(traces), work as u64)
     }
 
     /// Whether nothing is under way, no receiver, port or reaction point waits for anything, and nothing is to come but what the scenario starts
     /// or breaks.
-    pub(crate) fn rests(&self, known_starts: &[bool]) -> bool {
+    pub(crate) fn rests(&self, unknown_waits: &[u32]) -> bool {
         let Partition { ctx, links, hosts, .. } = self;
         let is_free = ctx.packets.live() == 0 && links.ports.iter().all(|port| port.paused == 0);
         let mut is_stated_all = true;
-        ctx.events.visit(|event| is_stated_all &= is_stated(&ctx.net, known_starts, &event));
-        is_free && is_stated_all && hosts.rest(ctx)
+        ctx.events.visit(|event| is_stated_all &= is_stated(&ctx.net, unknown_waits, &event));
+        is_free && is_stated_all && !hosts.waits_in_part(unknown_waits) && hosts.rest(ctx)
     }
 }
