@@ -109,6 +109,17 @@ impl EgressHooks {
         self.detectors.get_mut(place)
     }
 
+    /// Whether RED, or no detector, marks packets, and marks none in a queue of the `length` that is given for it. Other detectors are not asked.
+    pub fn marks_none_at(&self, length: impl Fn(QueueId) -> u64) -> bool {
+        let marks_none = |queue: QueueId| match self.place(queue).and_then(|place| self.detectors.get(place))
+        {
+            None => true,
+            Some(AnyMarker::Red(red)) => length(queue) <= red.k_min(),
+            Some(_) => false,
+        };
+        (0..self.places.len() as u32).map(QueueId).all(marks_none)
+    }
+
     /// Fetches the detector of a queue into the cache, if the queue has one.
     #[inline]
     pub fn fetch_detector(&self, queue: QueueId) {

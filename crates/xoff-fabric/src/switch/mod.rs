@@ -258,6 +258,11 @@ impl Switches {
         self.kick(ctx, links, port);
     }
 
+    /// See [`EgressHooks::marks_none_at`].
+    pub fn marks_none_at(&self, length: impl Fn(QueueId) -> u64) -> bool {
+        self.hooks.marks_none_at(length)
+    }
+
     /// Whether detectors tell states of ports apart.
     pub fn has_port_states(&self) -> bool {
         self.hooks.has_states()

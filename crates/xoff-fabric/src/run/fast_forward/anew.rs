@@ -17,9 +17,15 @@ use crate::ctx::Ctx;
 use crate::event::{index_of, kind, kind_of};
 use crate::host::nic::NicScheduler;
 use crate::host::recall::Recall;
+use crate::ids::QueueId;
 use crate::link::flow_control::LinkControl;
 use crate::network::Network;
 use crate::settings::{Queueing, Quirks};
+
+/// The plain run may have had queues so many times as long as the longest ones of the fast run, and so many frames more, of which no packet is to be
+/// marked: how far ACKs and data that were not there make a queue longer is not known.
+const LONGER: u64 = 4;
+const FRAMES: u64 = 16;
 
 /// What has happened so far that reaction points, receivers, detectors and random numbers may remember: marks, packets whose marks hung on chance,
 /// PAUSE frames, lost packets, notifications of senders, and messages that the plain run may have marked by chance alone.
@@ -124,10 +130,19 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Whether nothing is under way, no receiver, port or reaction point waits for anything, and nothing is to come but what the scenario starts
     /// or breaks.
     pub(crate) fn rests(&self, unknown_waits: &[u32]) -> bool {
-        let Partition { ctx, links, hosts, .. } = self;
+        let Partition { ctx, links, switches, hosts, .. } = self;
+        // Queues of the plain run may have been longer, as packets of recalled messages were not there.
+        let length = |queue: QueueId| {
+            let port = &links.ports[queue.port(links.priorities).index()];
+            LONGER * port.max_queued_bytes.max(port.recent_max_bytes) + FRAMES * ctx.net.wire.frame()
+        };
         let is_free = ctx.packets.live() == 0 && links.ports.iter().all(|port| port.paused == 0);
         let mut is_stated_all = true;
         ctx.events.visit(|event| is_stated_all &= is_stated(&ctx.net, unknown_waits, &event));
-        is_free && is_stated_all && !hosts.waits_in_part(unknown_waits) && hosts.rest(ctx)
+        is_free
+            && is_stated_all
+            && !hosts.waits_in_part(unknown_waits)
+            && hosts.rest(ctx)
+            && switches.marks_none_at(length)
     }
 }
