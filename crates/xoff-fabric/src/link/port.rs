@@ -184,8 +184,13 @@ impl Port {
 
     /// Starts a new interval for `recent_max_bytes`, which counts into the maximum of the run.
     pub fn fold_max(&mut self) {
-        self.max_queued_bytes = self.max_queued_bytes.max(self.recent_max_bytes);
+        self.max_queued_bytes = self.longest_queue();
         self.recent_max_bytes = self.queued_bytes;
+    }
+
+    /// Maximum of bytes queued so far, also in the interval that goes on.
+    pub fn longest_queue(&self) -> u64 {
+        self.max_queued_bytes.max(self.recent_max_bytes)
     }
 
     /// Whose turn is next among classes, and whether an event will let the port send.

@@ -5,17 +5,21 @@
 //! recalled with an estimated error. They are over before 2 ms. Later, hosts 2 and 3 send 100 packets each to host 4: up to 50 KB wait there, as
 //! host 3 has 50 Gbps, and from 40 KB on whether RED marks a packet hangs on chance (for one packet of 10^9 at 400 KB).
 
-use crate::common::{flow, round_packets, star};
+use crate::common::{flow, round_packets_under, scheme, star};
 use crate::recall::recalled;
+use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::dependencies::{Dependency, Milestone, Step, Waiter};
 use xoff_fabric::network::{Flow, Schedule};
+use xoff_fabric::settings::Settings;
 use xoff_fabric::{Recording, Simulation};
+use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::red::Red;
 
 const COUNT: u32 = 20;
 const LATE: u64 = 100 * 952;
+const K_MIN: u64 = 40_000;
 /// The last ACK of host 0's messages.
 const LAST: Milestone = Milestone::Sent(COUNT - 1);
 
@@ -48,15 +52,23 @@ fn run(is_fast: bool, late: &[Flow], more: &[Dependency]) -> Simulation {
 
 /// A run, which is fast or not.
 fn simulate(is_fast: bool, flows: Vec<Flow>, schedule: Schedule) -> Simulation {
-    simulate_from(40_000, is_fast, flows, schedule)
+    let none = scheme("none", json!({}), Time::from_us(4));
+    simulate_under(none, Settings::default(), K_MIN, is_fast, flows, schedule)
 }
 
-/// The same where marks hang on chance from `k_min` bytes on.
-fn simulate_from(k_min: u64, is_fast: bool, flows: Vec<Flow>, schedule: Schedule) -> Simulation {
+/// The same under a scheme, with settings, where marks hang on chance from `k_min` bytes on.
+fn simulate_under(
+    scheme: AnyScheme,
+    settings: Settings,
+    k_min: u64,
+    is_fast: bool,
+    flows: Vec<Flow>,
+    schedule: Schedule,
+) -> Simulation {
     let mut topology = star(&[0; 5]);
     let slow = &mut topology.links[3];
     (slow.rate_ab, slow.rate_ba) = (Rate::from_gbps(50), Rate::from_gbps(50));
-    let net = round_packets(topology, flows, schedule).expect("a network");
+    let net = round_packets_under(scheme, settings, topology, flows, schedule).expect("a network");
     let red = Red { k_min: Some(Bytes(k_min)), k_max: Some(Bytes(400_000)), p_max: 1e-9, ..Red::default() };
     let mut sim = Simulation::new(net, Some(&red.into()), Recording::default(), None);
     if is_fast {
@@ -135,9 +147,10 @@ fn queues_that_might_have_been_longer_keep_a_run_from_beginning_anew() {
     let of = |k_min| {
         let flows = flows(&meeting(Time::from_ms(3)));
         let schedule = schedule(Vec::new(), chain(0).chain(chain(COUNT)).collect(), flows.len());
-        uncertain(&simulate_from(k_min, true, flows, schedule)).is_some()
+        let none = scheme("none", json!({}), Time::from_us(4));
+        uncertain(&simulate_under(none, Settings::default(), k_min, true, flows, schedule)).is_some()
     };
-    assert_eq!([10_000, 40_000].map(of), [true, false]);
+    assert_eq!([10_000, K_MIN].map(of), [true, false]);
 }
 
 #[test]
@@ -177,4 +190,40 @@ fn an_approximate_jump_is_past_as_well() {
     };
     assert_eq!(of(Time::from_ms(3)), None);
     assert!(of(Time::from_us(2_410)).is_some(), "sooner than 1 % later");
+}
+
+#[test]
+fn receivers_that_count_from_a_first_packet_on_remember_when_that_came() {
+    // Nothing is marked, so that DCQCN does what no scheme does; but with `periodic`, CNPs go at whole periods after each connection's first packet.
+    let of = |np: &str| {
+        let flows = flows(&meeting(Time::from_ms(3)));
+        let schedule = schedule(Vec::new(), chain(0).chain(chain(COUNT)).collect(), flows.len());
+        let dcqcn = scheme("dcqcn", json!({ "np": np }), Time::from_us(4));
+        uncertain(&simulate_under(dcqcn, Settings::default(), K_MIN, true, flows, schedule)).is_some()
+    };
+    assert_eq!(["immediate", "periodic"].map(of), [false, true]);
+}
+
+#[test]
+fn a_message_of_which_too_little_is_known_may_have_waited_longer() {
+    // Only host 0 sends its messages, with an ACK for ten packets. Host 2 sends 10,000 packets to host 0, where host 1's ACKs take 0.5 % of the port.
+    // Messages 3 to 18 are recalled, until 1.6 ms, and their ACKs are not there; message 19 is simulated.
+    let of = |start_us: u64| {
+        let stranger = Flow { start: Time::from_us(start_us), ..flow(2, 0, 10_000 * 952) };
+        let chained = vec![flow(0, 1, 1_000 * 952); COUNT as usize];
+        let flows = [chained, vec![stranger], meeting(Time::from_ms(4)).to_vec()].concat();
+        let connections = (0..flows.len()).map(|flow| (flow < COUNT as usize).then_some(0)).collect();
+        let schedule = Schedule { dependencies: chain(0).collect(), connections, ..Schedule::default() };
+        let mut settings = Settings::default();
+        settings.host.ack_every = 10;
+        let none = scheme("none", json!({}), Time::from_us(4));
+        let sim = simulate_under(none, settings, K_MIN, true, flows, schedule);
+        let all = sim.forwarded().expect("fast-forwarded");
+        assert!(
+            all.error > 0.0 && all.error < 0.01 && recalled(&sim) == (3..19).collect::<Vec<_>>(),
+            "{all:?}"
+        );
+        all.uncertain_from.is_some()
+    };
+    assert_eq!([1_550, 1_600].map(of), [true, false]);
 }

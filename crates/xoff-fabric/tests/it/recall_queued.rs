@@ -4,31 +4,25 @@
 //! there. Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, but 160 ns on host 1's link of 50 Gbps: a message takes some 85 us to come and 160 us to
 //! go on, and each waits about 75 us longer than the one before it.
 
-use crate::common::{flow, scheme, star};
+use crate::common::{flow, round_packets_under, scheme, star};
 use crate::faults::fault;
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Rate, Time};
 use xoff_fabric::fault::{Broken, Convergence};
 use xoff_fabric::network::Schedule;
 use xoff_fabric::network::dependencies::{Dependency, Milestone, Waiter};
-use xoff_fabric::network::network_env;
 use xoff_fabric::observe::records::FlowOutcome;
 use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::Settings;
-use xoff_fabric::{Network, Recording, Simulation};
+use xoff_fabric::{Recording, Simulation};
 
 const COUNT: u32 = 100;
 const SIZE: u64 = 1_000 * 952;
 
-/// A run, which is fast or not, and in which host 1's link has half of its rate from a time on.
+/// A run, which is fast or not, and in which host 1's link has half of its rate for half a millisecond from a time on.
 fn run(is_fast: bool, duration: Option<Time>, slower_from: Option<Time>) -> Simulation {
     let mut topology = star(&[0; 3]);
     let slow = &mut topology.links[1];
     (slow.rate_ab, slow.rate_ba) = (Rate::from_gbps(50), Rate::from_gbps(50));
-    let mut settings = Settings::default();
-    settings.packets.mtu = Bytes(1_000);
-    settings.packets.header = Bytes(48);
-    settings.packets.ack = Bytes(50);
-    settings.packets.gap = Bytes(0);
     let flows = [vec![flow(2, 0, SIZE); COUNT as usize], vec![flow(0, 1, SIZE); COUNT as usize]].concat();
     let after = |on, then| Dependency { on, then: Waiter::Flow(then), delay: Time::ZERO };
     let chain = (1..COUNT).map(|n| after(Milestone::Sent(n - 1), n));
@@ -38,10 +32,10 @@ fn run(is_fast: bool, duration: Option<Time>, slower_from: Option<Time>) -> Simu
     let schedule = Schedule { dependencies, connections, ..Schedule::default() };
     let swift = scheme("swift", serde_json::json!({}), Time::from_us(4));
     let router = Router::new(&topology, &Routing::default(), 1).expect("a star");
-    let env = network_env(&topology, &router, &settings, &swift.signals()).expect("a star");
-    let net = Network::along(topology, &router, env, settings, swift, flows, schedule, 1);
-    let slower =
-        slower_from.map(|from| fault(Broken::Rate { link: 1, rate: Rate::from_gbps(25) }, from, Time::NEVER));
+    let net = round_packets_under(swift, Settings::default(), topology, flows, schedule);
+    let slower = slower_from.map(|from| {
+        fault(Broken::Rate { link: 1, rate: Rate::from_gbps(25) }, from, from + Time::from_us(500))
+    });
     let net =
         net.expect("a network").with_faults(&router, slower.into_iter().collect(), Convergence::None, &[]);
     let mut sim = Simulation::new(net.expect("faults"), None, Recording::default(), duration);
@@ -72,7 +66,10 @@ fn messages_that_wait_behind_others_are_recalled_in_their_turn() {
     assert!(ends.windows(2).all(|pair| pair[1] - pair[0] > 160e6), "{ends:?}");
     let waits: Vec<f64> = fast_on.windows(2).map(|pair| fct(&pair[1]) - fct(&pair[0])).collect();
     assert!(waits.iter().all(|wait| (70e6..80e6).contains(wait)), "{waits:?}");
-    assert!(fast.forwarded().expect("fast-forwarded").uncertain_from.is_some());
+    let all = fast.forwarded().expect("fast-forwarded");
+    // ACKs of one message of a connection at a time take 5 % of a port, however many wait.
+    assert!(all.error < 0.1, "{all:?}");
+    assert!(all.uncertain_from.is_some());
 }
 
 #[test]
@@ -88,7 +85,8 @@ fn a_message_that_is_held_back_as_the_run_ends_has_sent_nothing() {
 
 #[test]
 fn none_is_recalled_whose_turn_comes_after_a_link_is_slower() {
-    // The link is slower from 3 ms on. A message's turn is known as it starts: one that starts before and has its turn after that is simulated.
+    // The link is slower from 3 to 3.5 ms. A message's turn is known as it starts: one that starts before and has its turn after that is simulated, also if
+    // the link is whole again by then.
     let from = Time::from_ms(3);
     let [plain, fast] = [false, true].map(|is_fast| sent_on(&run(is_fast, None, Some(from))));
     let end = |message: &FlowOutcome| message.start + message.fct.expect("complete");

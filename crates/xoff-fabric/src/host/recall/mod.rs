@@ -408,7 +408,7 @@ impl Recall {
         self.started[like.0.index()] += 1;
         self.traffic.begin(net, flow, (now, from), (way, is_alike, begins), troubles, &self.drift);
         if let Some(recalled) = &recalled {
-            self.traffic.expect(flow, now + recalled.taken.delivered);
+            self.traffic.note_arrival(flow, now + recalled.taken.delivered);
         }
         self.note_meetings();
         self.doubt_shared_memory(net, like.0, way, now);

@@ -57,9 +57,11 @@ impl Anew {
 impl FastForward {
     /// Looks whether the run, which has come to the simulated time `reached`, is the plain run again.
     pub(super) fn begin_anew(&mut self, partition: &mut dyn AnyPartition, reached: Time) {
-        let Some(recall) = partition.recall() else { return };
+        if !partition.recall().is_some_and(Recall::is_idle) {
+            return;
+        }
         let totals = partition.totals();
-        if !recall.is_idle() || totals.flows_done == self.anew.ended || self.anew.spent > totals.events {
+        if totals.flows_done == self.anew.ended || self.anew.spent > totals.events {
             return;
         }
         let (traces, work) = partition.traces();
@@ -134,7 +136,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         // Queues of the plain run may have been longer, as packets of recalled messages were not there.
         let length = |queue: QueueId| {
             let port = &links.ports[queue.port(links.priorities).index()];
-            LONGER * port.max_queued_bytes.max(port.recent_max_bytes) + FRAMES * ctx.net.wire.frame()
+            LONGER * port.longest_queue() + FRAMES * ctx.net.wire.frame()
         };
         let is_free = ctx.packets.live() == 0 && links.ports.iter().all(|port| port.paused == 0);
         let mut is_stated_all = true;

@@ -75,15 +75,25 @@ pub fn round_packets_by(
     flows: Vec<Flow>,
     schedule: Schedule,
 ) -> Result<Network, BuildError> {
-    let mut settings = Settings { switch, ..Settings::default() };
+    let none = scheme("none", serde_json::json!({}), Time::from_us(1));
+    round_packets_under(none, Settings { switch, ..Settings::default() }, topology, flows, schedule)
+}
+
+/// The same under a scheme, with settings but those of packets.
+pub fn round_packets_under(
+    scheme: AnyScheme,
+    mut settings: Settings,
+    topology: Topology,
+    flows: Vec<Flow>,
+    schedule: Schedule,
+) -> Result<Network, BuildError> {
     settings.packets.mtu = Bytes(1_000);
     settings.packets.header = Bytes(48);
     settings.packets.ack = Bytes(50);
     settings.packets.gap = Bytes(0);
     let router = Router::new(&topology, &Routing::default(), 1)?;
-    let none = scheme("none", serde_json::json!({}), Time::from_us(1));
-    let env = network_env(&topology, &router, &settings, &none.signals())?;
-    Network::along(topology, &router, env, settings, none, flows, schedule, 1)
+    let env = network_env(&topology, &router, &settings, &scheme.signals())?;
+    Network::along(topology, &router, env, settings, scheme, flows, schedule, 1)
 }
 
 /// Hosts on switches in a row, by number of the switch; 100 Gbps and 1 us a link.
