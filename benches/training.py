@@ -53,8 +53,26 @@ def cases() -> list[Case]:
             ("the same, pattern `collective`, HPCC, {}", collective, hpcc),
         )
     ]
+    chunks = {"channels": 2, "chunk": "1MiB"}
+    many = {"channels": 8, "chunk": "512KiB"}
+    swift = {"scheme.name": "swift"}
+    pipelines = [
+        Case(
+            f"the same in chunks of {size} by {channels} channels, {paths}",
+            network([collective | how], routing),
+            sets,
+            FAST,
+        )
+        for size, channels, paths, how, routing, sets in (
+            ("1 MiB", 2, "`d_mod_k`", chunks, "d_mod_k", {}),
+            ("1 MiB", 2, "hashed paths", chunks, "ecmp", {}),
+            ("512 KiB", 8, "hashed paths", many, "ecmp", {}),
+            ("1 MiB", 2, "Swift, hashed paths", chunks, "ecmp", swift),
+        )
+    ]
     return [
         *rings,
+        *pipelines,
         Case("halving-doubling all-reduce of 1 GiB, `d_mod_k`", network([halving]), {}, FAST),
         Case("GPT-like iteration, `d_mod_k`, phases apart", network(phases("72ms")), {}, FAST),
         Case("GPT-like iteration, `d_mod_k`, phases that meet", network(phases("64ms")), {}, FAST),

@@ -191,18 +191,33 @@ impl FutureEvents {
 
     /// Makes these events come earlier `by` a time.
     pub fn bring_forward(&mut self, by: Time, is_external: impl Fn(u32) -> bool) {
-        let moved = |event: Event| match is_external(event.key) {
-            true => Event { time: event.time.saturating_sub(by), ..event },
-            false => event,
-        };
+        self.rearrange(&|event: Event| match is_external(event.key) {
+            true => Some(Event { time: event.time.saturating_sub(by), ..event }),
+            false => Some(event),
+        });
+    }
+
+    /// Takes these events out, in no order.
+    pub fn take_out(&mut self, is_one: impl Fn(u32) -> bool) -> Vec<Event> {
+        let mut out = Vec::new();
+        self.visit(|event| out.extend(is_one(event.key).then_some(event)));
+        if !out.is_empty() {
+            self.rearrange(&|event: Event| (!is_one(event.key)).then_some(event));
+        }
+        out
+    }
+
+    /// Replaces each event by another or by none.
+    fn rearrange(&mut self, moved: &dyn Fn(Event) -> Option<Event>) {
         match self {
-            FutureEvents::Joint(queue) => queue.rearrange(&moved),
-            FutureEvents::Scheduled(queue) => queue.rearrange(&moved),
+            FutureEvents::Joint(queue) => queue.rearrange(moved),
+            FutureEvents::Scheduled(queue) => queue.rearrange(moved),
             FutureEvents::ByEntity(all) => {
-                all.entities.rearrange(&moved);
-                let common = std::mem::take(&mut all.common);
-                all.common = common.into_iter().map(|Reverse(event)| Reverse(moved(event))).collect();
-                all.start = all.start.map(|(time, key)| (time.saturating_sub(by), key));
+                all.entities.rearrange(moved);
+                let common = std::mem::take(&mut all.common).into_iter();
+                all.common = common.filter_map(|Reverse(event)| moved(event).map(Reverse)).collect();
+                let start = all.start.and_then(|(time, key)| moved(Event { time, key, arg: 0 }));
+                all.start = start.map(|event| (event.time, event.key));
             }
         }
     }

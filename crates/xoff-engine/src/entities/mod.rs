@@ -236,13 +236,14 @@ impl EntityQueues {
         }
     }
 
-    /// Replaces each of the entities' own events by another of the same entity, not before the last window's end.
-    pub fn rearrange(&mut self, moved: &dyn Fn(Event) -> Event) {
+    /// Replaces each of the entities' own events by another of the same entity, not before the last window's end, or by none.
+    pub fn rearrange(&mut self, moved: &dyn Fn(Event) -> Option<Event>) {
         for entity in 0..self.entities.len() {
             let own = &mut self.entities[entity];
-            own.soon.iter_mut().for_each(|rank| *rank = moved(Event::of_rank(*rank)).rank());
-            let later = std::mem::take(&mut own.later);
-            own.later = later.into_iter().map(|Reverse(event)| Reverse(moved(event))).collect();
+            let soon = std::mem::take(&mut own.soon).into_iter();
+            own.soon = soon.filter_map(|rank| Some(moved(Event::of_rank(rank))?.rank())).collect();
+            let later = std::mem::take(&mut own.later).into_iter();
+            own.later = later.filter_map(|Reverse(event)| moved(event).map(Reverse)).collect();
             let soon = own.soon.iter().min().map_or(Time::NEVER, |&rank| Event::of_rank(rank).time);
             let first = own.later.peek().map_or(soon, |Reverse(event)| soon.min(event.time));
             self.expect(entity as u32, first);

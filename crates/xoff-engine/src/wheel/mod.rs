@@ -176,11 +176,11 @@ impl EventQueue {
         }
     }
 
-    /// Replaces each event by another. Simultaneous events keep their order.
-    pub(crate) fn rearrange(&mut self, moved: &dyn Fn(Event) -> Event) {
+    /// Replaces each event by another or by none. Simultaneous events keep their order.
+    pub(crate) fn rearrange(&mut self, moved: &dyn Fn(Event) -> Option<Event>) {
         let mut all = Vec::new();
         while let Some(event) = self.pop() {
-            all.push(moved(event));
+            all.extend(moved(event));
         }
         all.sort_by_key(|event| event.time);
         let links = self.links.clone();

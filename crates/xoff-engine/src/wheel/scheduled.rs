@@ -343,11 +343,11 @@ impl ScheduledQueue {
         self.all().for_each(|node| visit(node.event));
     }
 
-    /// Replaces each event by another. Simultaneous events keep their order, and no reserved place is valid any more.
-    pub(crate) fn rearrange(&mut self, moved: &dyn Fn(Event) -> Event) {
+    /// Replaces each event by another or by none. Simultaneous events keep their order, and no reserved place is valid any more.
+    pub(crate) fn rearrange(&mut self, moved: &dyn Fn(Event) -> Option<Event>) {
         let mut all: Vec<Node> = self.all().collect();
         all.sort_unstable_by_key(Node::order);
-        let mut all: Vec<Event> = all.into_iter().map(|node| moved(node.event)).collect();
+        let mut all: Vec<Event> = all.into_iter().filter_map(|node| moved(node.event)).collect();
         all.sort_by_key(|event| event.time);
         *self = ScheduledQueue::default();
         all.into_iter().for_each(|event| self.push(event.time, event.key, event.arg));

@@ -11,6 +11,7 @@ use xoff_schemes::{ReactionPoint, Sent};
 
 use super::Hosts;
 use super::nic::NicScheduler;
+use super::recall::Recall;
 use super::transport::Reception;
 use crate::ctx::Ctx;
 use crate::ids::{ConnectionId, FlowId};
@@ -27,8 +28,9 @@ const MAX_TIMERS: u32 = 1_000_000;
 pub(crate) struct Pulse {
     pub connection: ConnectionId,
     pub flow: FlowId,
-    /// Bytes of the connection that were sent, and when the last packet began.
+    /// Bytes of the connection that were sent, the number of its next packet, and when the last packet began.
     pub sent: u64,
+    pub next_packet: u32,
     pub sent_at: Time,
     /// Bytes of the connection that are acknowledged, and when the last ACK of new data came.
     pub acked: u64,
@@ -43,7 +45,9 @@ pub(crate) struct Pulse {
     pub has_timer: bool,
     /// Its reaction point sends packets in bursts, which end where the connection's offset says so.
     pub has_bursts: bool,
-    /// Packets are sent again, or an earlier message is not wholly acknowledged.
+    /// Packets are sent again.
+    pub resends: bool,
+    /// The same, or an earlier message is not wholly acknowledged.
     pub repairs: bool,
     /// When the next packet is there to be sent, if the source has yet to make some of the message, or the NIC to prepare it.
     pub ready_at: Option<Time>,
@@ -64,6 +68,7 @@ impl Pulse {
             connection: ConnectionId(0),
             flow: FlowId(0),
             sent: 0,
+            next_packet: 0,
             sent_at: Time::ZERO,
             acked: 0,
             acked_at: Time::ZERO,
@@ -73,6 +78,7 @@ impl Pulse {
             notified: 0,
             has_timer: false,
             has_bursts: false,
+            resends: false,
             repairs: false,
             ready_at: None,
         }
@@ -123,30 +129,28 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// The connections with a message under way that is simulated. Only those are looked at: there may be a million others.
-    fn open_connections(&self, ctx: &Ctx) -> Vec<ConnectionId> {
-        let mut open = self.recall().map_or_else(Vec::new, |recall| recall.connections(&ctx.net));
+    fn open_connections(&self) -> Vec<ConnectionId> {
         let sends = |connection: &ConnectionId| {
             self.senders[connection.index()].as_deref().is_some_and(|sender| !sender.is_idle())
         };
-        open.retain(sends);
-        open
+        self.recall().into_iter().flat_map(Recall::connections).filter(sends).collect()
     }
 
     /// All connections with a message under way.
     pub fn pulses(&mut self, ctx: &Ctx) -> Vec<Pulse> {
-        let open = self.open_connections(ctx);
+        let open = self.open_connections();
         let pulse = |connection: ConnectionId| {
             let (rate, window) = self.rates_of(ctx, connection);
             let sender = self.senders[connection.index()].as_deref()?;
             let stream = &sender.stream;
             let endless = sender.message.end == u64::MAX;
-            let repairs = stream.gone_back_from > stream.snd_una
-                || sender.others.has_sent()
+            let resends = stream.gone_back_from > stream.snd_una
                 || sender.selective.as_ref().is_some_and(|selective| selective.has_lost());
             Some(Pulse {
                 connection,
                 flow: sender.message.flow,
                 sent: stream.snd_nxt,
+                next_packet: stream.next_packet,
                 sent_at: sender.pacing.last_start(),
                 acked: stream.snd_una,
                 acked_at: sender.progress_at,
@@ -156,18 +160,22 @@ impl<N: NicScheduler> Hosts<N> {
                 has_timer: sender.reaction.next_timer() != Time::NEVER,
                 has_bursts: sender.reaction.burst() > 0,
                 notified: sender.reaction.notified(),
-                repairs,
+                resends,
+                repairs: resends || sender.others.has_sent(),
                 ready_at: (!sender.message.is_ready()).then(|| sender.data_ready_at()),
             })
         };
         open.into_iter().filter_map(pulse).collect()
     }
 
-    /// What receivers have yet to acknowledge, the messages that they still count, and whose turn is next at NICs, with times from `now` on.
-    pub fn hash_state(&self, ctx: &Ctx, now: Time, hasher: &mut impl Hasher) {
-        for connection in self.open_connections(ctx) {
+    /// What receivers have yet to acknowledge, the messages before and behind those under way, those that receivers still count, and whose turn is next at NICs, with times from `now` on.
+    pub fn hash_state(&self, now: Time, hasher: &mut impl Hasher) {
+        for connection in self.open_connections() {
             if let Some(receiver) = self.receivers[connection.index()].as_deref() {
                 (connection, receiver.unacked()).hash(hasher);
+            }
+            if let Some(sender) = self.senders[connection.index()].as_deref() {
+                sender.hash_messages(hasher);
             }
         }
         for (place, nic) in self.nics.iter().enumerate() {
@@ -269,8 +277,8 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// The counts of messages under way that a jump extrapolates; always in the same order as long as no message starts or completes.
-    pub fn visit_counts(&mut self, ctx: &Ctx, mut visit: impl FnMut(&mut u64)) {
-        for connection in self.open_connections(ctx) {
+    pub fn visit_counts(&mut self, mut visit: impl FnMut(&mut u64)) {
+        for connection in self.open_connections() {
             let sender = self.senders[connection.index()].as_deref_mut();
             visit(sender.map_or(&mut 0, |sender| &mut sender.message.cnps));
             let mut none = Marks::default();

@@ -2,6 +2,7 @@
 
 use xoff_engine::{Rate, Time};
 
+use super::rounds::Open;
 use crate::ids::FlowId;
 use crate::network::Flow;
 use crate::observe::Sampled;
@@ -105,6 +106,15 @@ impl Message {
     /// Its bytes among those before `offset` of the connection, and those carried forward.
     pub fn bytes_before(&self, offset: u64) -> u64 {
         offset.min(self.end).saturating_sub(self.base) + self.carried
+    }
+
+    /// It goes on, after so much time was `carried` forward in the run, as another message of its connection, which is as far, and before whose
+    /// start its port had been `stopped` for some time.
+    pub fn go_on_as(&mut self, other: &Open, carried: Time, stopped: Time) {
+        self.flow = other.flow;
+        self.carried_time = other.carried;
+        self.start = (other.start + other.carried).before(carried);
+        self.paused_before = stopped;
     }
 
     /// Carries it forward by `time`, in which it sends `packets` packets of `payload` and `frame` bytes.

@@ -25,6 +25,7 @@ pub(crate) mod recall;
 mod receiver;
 pub(crate) mod replay;
 mod reports;
+pub(crate) mod rounds;
 pub(crate) mod sender;
 mod sl_reaction;
 pub(crate) mod start;
@@ -77,6 +78,8 @@ pub(crate) struct Hosts<N: NicScheduler> {
     news: Option<Vec<(Time, Milestone)>>,
     /// Messages that are recalled; `None` unless the run is fast-forwarded.
     recall: Option<Box<recall::Recall>>,
+    /// What has happened to messages and steps since somebody began to listen: see [`rounds`].
+    heard: Option<Vec<rounds::Happening>>,
     /// There are costs of NICs, throttles or shared reaction points.
     slows: bool,
     /// Data that leave need more than their reaction point and NIC: a choice of their path, or a note for probes of the wire.
@@ -111,6 +114,7 @@ impl<N: NicScheduler> Hosts<N> {
             program: DependencyTracker::new(&net.dependencies, &net.flows),
             news: None,
             recall: None,
+            heard: None,
             slows,
             emission_hooks: net.paths.next_hops.is_some()
                 || net.paths.lanes.is_some()

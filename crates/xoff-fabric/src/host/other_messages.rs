@@ -44,6 +44,11 @@ impl OtherMessages {
     }
 
     /// Messages before the one under way, first to last.
+    pub fn sent(&self) -> impl Iterator<Item = &Message> {
+        self.0.iter().flat_map(|lists| &lists.sent)
+    }
+
+    /// Messages before the one under way, first to last.
     pub fn sent_mut(&mut self) -> impl Iterator<Item = &mut Message> {
         self.0.iter_mut().flat_map(|lists| &mut lists.sent)
     }

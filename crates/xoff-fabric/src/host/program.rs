@@ -6,6 +6,7 @@ use xoff_engine::Time;
 
 use super::Hosts;
 use super::nic::NicScheduler;
+use super::rounds::What;
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
 use crate::ids::FlowId;
@@ -65,6 +66,9 @@ impl<N: NicScheduler> Hosts<N> {
         if self.recall.is_some() && self.note_delivered(ctx, flow) {
             return;
         }
+        if self.heard.is_some() {
+            self.note(ctx, flow.0, What::Delivered);
+        }
         if self.program.is_some() || self.news.is_some() {
             self.reached(ctx, flow, Milestone::Delivered(flow.0));
         }
@@ -89,6 +93,7 @@ impl<N: NicScheduler> Hosts<N> {
     pub fn step_event(&mut self, ctx: &mut Ctx, index: u32, arg: u32) {
         let (now, step) = (ctx.simulated(), index - ctx.net.first_other);
         let call = if arg == 0 { Call::Ready } else { Call::Over };
+        self.note(ctx, step, What::Called(call));
         self.with_program(ctx, |all, program, effects| program.called(all, step, call, now, effects));
     }
 

@@ -12,15 +12,14 @@ use xoff_schemes::{Ack, AnyReaction, Mark, ReactionPoint, Sent};
 
 use super::Hosts;
 use super::nic::NicScheduler;
-use crate::ctx::Ctx;
 use crate::ids::ConnectionId;
 
 /// Periods after which the points of all connections are compared, one of which may have changed a limit: one, then two, and so on up to this
 /// many. So what is heard in vain costs little.
 const MOST_AT_ONCE: u64 = 64;
 
-/// Calls of reaction points in a jump, which take a tenth of a second or so: nobody can interrupt the run meanwhile, or see its progress.
-const MOST_CALLS: u64 = 1 << 22;
+/// Calls of reaction points in a jump, which take half a second or so: nobody can interrupt the run meanwhile, or see its progress.
+const MOST_CALLS: u64 = 1 << 24;
 
 /// What a reaction point hears.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +65,17 @@ impl Ahead {
     }
 }
 
+/// What a connection did in a period.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Period {
+    pub connection: ConnectionId,
+    /// Bytes in flight at the begin.
+    pub in_flight: u64,
+    /// What it sent since.
+    pub bytes: u64,
+    pub packets: u64,
+}
+
 /// What a connection's reaction point has heard in a period.
 #[derive(Debug)]
 pub(crate) struct Lesson {
@@ -78,14 +88,10 @@ pub(crate) struct Lesson {
 }
 
 impl Lesson {
-    /// What a point, which set a `window` at the begin, has heard in a period in which its connection, with `in_flight` bytes in flight at
-    /// its begin, sent so many packets. `None` if that is nothing that a point can hear again, or if the period ends with another limit.
-    fn new(
-        connection: ConnectionId,
-        (window, heard): (u64, Vec<Heard>),
-        mut in_flight: u64,
-        (time, packets, payload): (Time, u64, u64),
-    ) -> Option<Lesson> {
+    /// What a point, which set a `window` at the begin, has heard in a period of some time. `None` if that is nothing that a point can hear again, or if the period
+    /// ends with another limit.
+    fn new(period: &Period, (window, heard): (u64, Vec<Heard>), time: Time) -> Option<Lesson> {
+        let Period { connection, mut in_flight, bytes, packets } = *period;
         let mut most = in_flight;
         for heard in &heard {
             match heard.call {
@@ -95,7 +101,7 @@ impl Lesson {
             }
             most = most.max(in_flight);
         }
-        let period = Ahead { time, bytes: packets * payload, packets };
+        let period = Ahead { time, bytes, packets };
         let last = heard.last().map_or(window, |last| last.window);
         let lesson = Lesson { connection, heard, period, in_flight: most };
         lesson.is_same(last, window).then_some(lesson)
@@ -184,19 +190,11 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// Ends that. `periods` gives for each connection the bytes in flight at the begin, and the packets sent since; all have taken the same
-    /// `time`. `None` if a point has heard something that does not come again.
-    pub fn lessons(
-        &mut self,
-        ctx: &Ctx,
-        periods: &[(ConnectionId, u64, u64)],
-        time: Time,
-    ) -> Option<Vec<Lesson>> {
-        let payload = ctx.net.wire.payload;
-        let lesson = |&(connection, in_flight, packets): &(ConnectionId, u64, u64)| {
-            let reaction = &mut self.senders[connection.index()].as_deref_mut()?.reaction;
-            let heard = reaction.stop_listening();
-            Lesson::new(connection, heard, in_flight, (time, packets, payload))
+    /// Ends that. All `periods` have taken the same `time`. `None` if a point has heard something that does not come again.
+    pub fn lessons(&mut self, periods: &[Period], time: Time) -> Option<Vec<Lesson>> {
+        let lesson = |period: &Period| {
+            let reaction = &mut self.senders[period.connection.index()].as_deref_mut()?.reaction;
+            Lesson::new(period, reaction.stop_listening(), time)
         };
         // All of them stop listening.
         let lessons: Vec<Option<Lesson>> = periods.iter().map(lesson).collect();
@@ -230,6 +228,8 @@ mod tests {
 
     const GBPS_100: Rate = Rate::from_gbps(100);
     const PAYLOAD: u64 = 1_000;
+    const PERIOD: Period =
+        Period { connection: ConnectionId(0), in_flight: 3_000, bytes: PAYLOAD, packets: 1 };
 
     fn sender(name: &str) -> AnyReaction {
         let scheme = AnyScheme::read(name, json!({})).expect("known").expect("valid");
@@ -320,10 +320,10 @@ mod tests {
     fn a_jump_in_which_nobody_hears_anything_takes_no_time_and_a_long_one_ends() {
         // Half a second without a message under way, in periods of a picosecond.
         assert_eq!(teach(&mut [], &[], 500_000_000_000), 500_000_000_000);
-        // 100 calls a period: 2^22 of them are 41,943 periods, the last one not whole.
+        // 100 calls a period: 2^24 of them are 167,772 periods, the last one not whole.
         let mut points = [sender("dctcp")];
         let lessons = [lesson(&points[0], Mark::None, 0)];
-        assert_eq!(teach(&mut points, &lessons, 1_000_000), 41_943);
+        assert_eq!(teach(&mut points, &lessons, 1_000_000), 167_772);
     }
 
     #[test]
@@ -331,7 +331,7 @@ mod tests {
         let heard = |call| Heard { at: Time::ZERO, call, rate: GBPS_100, window: u64::MAX };
         let lesson = |calls: &[Call]| {
             let heard = calls.iter().map(|&call| heard(call)).collect();
-            Lesson::new(ConnectionId(0), (u64::MAX, heard), 3_000, (Time::from_us(1), 1, PAYLOAD))
+            Lesson::new(&PERIOD, (u64::MAX, heard), Time::from_us(1))
         };
         let sent = Call::Sent { payload: PAYLOAD, frame: 1_062 };
         // 3,000 B in flight, 2,000 after the ACK, and then 3,000 and 4,000 B.
@@ -347,7 +347,7 @@ mod tests {
         let lesson = |before, after| {
             let call = Call::Sent { payload: PAYLOAD, frame: 1_062 };
             let heard = vec![Heard { at: Time::ZERO, call, rate: GBPS_100, window: after }];
-            Lesson::new(ConnectionId(0), (before, heard), 3_000, (Time::from_us(1), 1, PAYLOAD))
+            Lesson::new(&PERIOD, (before, heard), Time::from_us(1))
         };
         assert!(lesson(4_000, 4_000).is_some() && lesson(4_001, 9_000).is_some());
         assert!(lesson(4_000, 4_001).is_none() && lesson(9_000, 4_000).is_none());

@@ -5,6 +5,7 @@ use xoff_schemes::ReactionPoint;
 use super::Hosts;
 use super::message::Message;
 use super::nic::{NicId, NicScheduler};
+use super::rounds::What;
 use super::sender::{SendState, Sender};
 use crate::ctx::Ctx;
 use crate::ids::{ConnectionId, FlowId, PortId};
@@ -113,6 +114,8 @@ impl<N: NicScheduler> Hosts<N> {
             breakdown.close(flow, net.flows[flow.index()].src);
         }
         let outcome = self.close_message(ctx, links, connection, message, true)?;
+        let stopped = message.paused_before + outcome.paused;
+        self.note(ctx, flow.0, What::Acknowledged { outcome, stopped });
         let is_held = self.recall.is_some() && self.learn(ctx, &message, &outcome);
         (!is_held).then_some(outcome)
     }

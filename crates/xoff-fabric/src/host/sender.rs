@@ -1,5 +1,6 @@
 //! A connection at its sender: what is sent and acknowledged, its pacing, its reaction point, and its messages.
 
+use std::hash::{Hash, Hasher};
 use std::mem;
 
 use xoff_engine::{Rate, Time};
@@ -240,6 +241,22 @@ impl Sender {
         let open = self.stream.snd_una < self.message.end;
         let (sent, queued) = self.others.both();
         sent.chain(open.then_some(&mut self.message)).chain(queued)
+    }
+
+    /// The same, not to be changed.
+    pub fn open(&self) -> impl Iterator<Item = &Message> {
+        let open = self.stream.snd_una < self.message.end;
+        self.others.sent().chain(open.then_some(&self.message)).chain(self.others.queued())
+    }
+
+    /// Messages before and behind the one under way: how much of each is still to be acknowledged, or waits.
+    pub fn hash_messages(&self, hasher: &mut impl Hasher) {
+        for message in self.others.sent() {
+            (message.end - self.stream.snd_una, message.cnps).hash(hasher);
+        }
+        for message in self.others.queued() {
+            (message.end - message.base).hash(hasher);
+        }
     }
 
     /// The message `flow` of this connection; `None` if it is wholly acknowledged.

@@ -33,13 +33,14 @@ pub(crate) trait Effects {
 
 /// A processor: whether a step has it, and which steps wait for it, ordered by the time when they were ready, then by
 /// number.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Processor {
     taken: bool,
     queue: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 /// What each flow and step still waits for.
+#[derive(Clone)]
 pub(crate) struct DependencyTracker {
     /// By flow, then step: the number of milestones still to come.
     left: Vec<u32>,

@@ -10,6 +10,7 @@ use super::loads::Loads;
 use super::offers::Offers;
 use super::way::Ways;
 use super::{Kind, NO_PACKET, Packet, PacketId};
+use crate::ids::FlowId;
 
 /// A packet's telemetry in hardware widths: one cache line.
 #[derive(Clone, Copy, Default)]
@@ -120,6 +121,14 @@ impl Packets {
             free = self.slots[free as usize].next;
         }
         self.slots.iter().zip(live).filter_map(|(packet, live)| live.then_some(packet))
+    }
+
+    /// Packets go on as those of messages with other names.
+    pub fn rename(&mut self, name: impl Fn(FlowId) -> FlowId) {
+        // Slots that are free may be renamed too.
+        for packet in &mut self.slots {
+            packet.flow = name(packet.flow);
+        }
     }
 
     /// Number of data packets in the pool.

@@ -10,7 +10,8 @@ use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::host::forward::{Pace, Pulse};
 use crate::host::recall::Recall;
-use crate::host::replay::Lesson;
+use crate::host::replay::{Lesson, Period};
+use crate::host::rounds::{Happening, Round};
 use crate::ids::{ConnectionId, FlowId, PortId, QueueId};
 use crate::link::buffer::IngressQueue;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
@@ -137,13 +138,27 @@ pub(super) trait AnyPartition: Send {
     fn recall(&self) -> Option<&Recall>;
     /// When the next thing comes from outside the network, on the network's clock.
     fn first_external(&self) -> Time;
+    /// When the next thing comes from outside the network that no program asks for, on the network's clock.
+    fn first_stated(&self) -> Time;
+    /// Whether rounds are told apart by what is looked at: see [`crate::host::rounds`].
+    fn may_have_rounds(&self) -> bool;
+    /// Whether no reaction point has a timer or a rate that notifications have lowered.
+    fn are_points_settled(&self) -> bool;
+    /// Notes what happens to messages and steps from now on.
+    fn hear(&mut self);
+    /// Ends that, and returns what has happened.
+    fn heard(&mut self) -> Vec<Happening>;
+    /// The number of rounds, at most `most`, that programs go through from now on as they went through this one.
+    fn rounds_ahead(&self, round: &Round, most: u64) -> u64;
+    /// Carries time forward over so many rounds.
+    fn jump_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>);
     /// Moves the network's clock to `now`, and lets reaction points live through the next `time`; returns how long their rates
     /// stay within `tolerance`, and their largest relative change until then.
     fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> (Time, f64);
     /// Notes from now on what reaction points hear: see [`crate::host::replay`].
     fn listen(&mut self, connections: &[ConnectionId]);
     /// Ends that, and returns what they have heard.
-    fn lessons(&mut self, periods: &[(ConnectionId, u64, u64)], time: Time) -> Option<Vec<Lesson>>;
+    fn lessons(&mut self, periods: &[Period], time: Time) -> Option<Vec<Lesson>>;
     /// Lets them hear it again, `periods` times or as often as nothing changes by it; returns how often.
     fn replay(&mut self, lessons: &[Lesson], periods: u64) -> u64;
     /// Carries time forward.

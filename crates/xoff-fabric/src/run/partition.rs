@@ -22,7 +22,8 @@ use crate::host::Hosts;
 use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
 use crate::host::recall::Recall;
-use crate::host::replay::Lesson;
+use crate::host::replay::{Lesson, Period};
+use crate::host::rounds::{Happening, Round};
 use crate::host::start::await_flow;
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
 use crate::link::Links;
@@ -479,6 +480,34 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.next_external()
     }
 
+    fn first_stated(&self) -> Time {
+        self.next_stated()
+    }
+
+    fn may_have_rounds(&self) -> bool {
+        self.hosts.may_have_rounds(&self.ctx)
+    }
+
+    fn are_points_settled(&self) -> bool {
+        self.hosts.are_points_settled(&self.ctx)
+    }
+
+    fn hear(&mut self) {
+        self.hosts.hear();
+    }
+
+    fn heard(&mut self) -> Vec<Happening> {
+        self.hosts.heard()
+    }
+
+    fn rounds_ahead(&self, round: &Round, most: u64) -> u64 {
+        self.hosts.rounds_ahead(&self.ctx, round, most)
+    }
+
+    fn jump_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>) {
+        self.carry_rounds(round, rounds, jump);
+    }
+
     fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> (Time, f64) {
         self.ctx.now = self.ctx.now.max(now);
         self.hosts.live_through(&self.ctx, paces, time, tolerance)
@@ -488,8 +517,8 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.hosts.listen(connections);
     }
 
-    fn lessons(&mut self, periods: &[(ConnectionId, u64, u64)], time: Time) -> Option<Vec<Lesson>> {
-        self.hosts.lessons(&self.ctx, periods, time)
+    fn lessons(&mut self, periods: &[Period], time: Time) -> Option<Vec<Lesson>> {
+        self.hosts.lessons(periods, time)
     }
 
     fn replay(&mut self, lessons: &[Lesson], periods: u64) -> u64 {

@@ -236,6 +236,11 @@ impl Windows {
         self.now = None;
     }
 
+    /// All partitions have gone on to a time, with all that is tested between windows.
+    pub fn reach(&mut self, limit: Time) {
+        self.limit = self.limit.max(limit);
+    }
+
     /// Time was carried forward since the last window: if payload arrives, it does so until then.
     pub fn carry_forward(&mut self, time: Time) {
         self.carried = self.carried.saturating_add(time);

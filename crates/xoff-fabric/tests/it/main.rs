@@ -45,6 +45,7 @@ mod recall_queued;
 mod records;
 mod replay;
 mod roots;
+mod rounds;
 mod routing;
 mod routing_d_mod_k;
 mod routing_ns3_hpcc;

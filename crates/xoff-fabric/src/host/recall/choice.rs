@@ -16,8 +16,8 @@ const APART: u32 = 8;
 impl Recall {
     /// All connections of a component, which is that of `connection`, change their ways, each with its next message but, if others
     /// are ahead of it, the one after that.
-    fn change(&mut self, net: &Network, connection: ConnectionId, recalls: bool) {
-        let all = self.traffic.connections(net).filter(|&c| self.components.is_one(c, connection));
+    fn change(&mut self, connection: ConnectionId, recalls: bool) {
+        let all = self.traffic.connections().filter(|&c| self.components.is_one(c, connection));
         let from = all.map(|c| self.started[c.index()]).max().unwrap_or_default();
         let component = self.components.get_mut(connection);
         (component.recalls, component.from) = (recalls, from);
@@ -70,19 +70,19 @@ impl Recall {
         let is_behind = |from: u32| number < from && from - number <= APART;
         if component.recalls && !is_behind(component.from) && self.memory.is_stale(like) {
             self.components.get_mut(like.0).epoch += 1;
-            self.change(net, like.0, false);
+            self.change(like.0, false);
         }
         let component = *self.components.get(like.0);
         let epoch = (!is_behind(component.from)).then_some(component.epoch);
         let is_in_time = now + wait + self.memory.lasts(like) < self.until(net, now) && net.is_calm(now, now);
         if !self.memory.is_ready(like, epoch) || !is_in_time {
             if component.recalls {
-                self.change(net, like.0, false);
+                self.change(like.0, false);
             }
             return Way::Unready;
         }
         if !component.recalls && component.unready == 0 {
-            self.change(net, like.0, true);
+            self.change(like.0, true);
         }
         let component = self.components.get(like.0);
         if is_behind(component.from) != component.recalls { Way::Recalled } else { Way::Ready }

@@ -260,6 +260,11 @@ impl Episodes {
         *self = Episodes { is_off: true, over, frames, ..Episodes::default() };
     }
 
+    /// No episode is recalled, or simulated again.
+    pub fn is_open(&self) -> bool {
+        self.replay.is_none() && self.course.again.is_none()
+    }
+
     /// The network has changed: nothing that is known may come again. Recalled episodes were over before.
     pub fn forget(&mut self) {
         self.close(self.ended);

@@ -10,11 +10,13 @@ use crate::event::{key, kind};
 use crate::host::Hosts;
 use crate::host::message::Message;
 use crate::host::nic::NicScheduler;
+use crate::host::rounds::What;
 use crate::ids::{FlowId, PortId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::observe::detection::Marks;
 use crate::observe::records::FlowOutcome;
+use crate::packet::DATA;
 use crate::settings::AckClass;
 
 /// Arguments of the events of recalled messages, which have the kind of stops: the last byte arrives, or the last ACK. The others are of
@@ -90,6 +92,10 @@ impl<N: NicScheduler> Hosts<N> {
         links: &mut Links<C>,
         flow: FlowId,
     ) -> bool {
+        if self.heard.is_some() {
+            let (port, class) = (ctx.net.data_path(flow)[0], DATA + ctx.net.flows[flow.index()].priority);
+            self.note(ctx, flow.0, What::Started { stopped: links.stopped_for(ctx.now, port, class) });
+        }
         let Some(mut recall) = self.recall.take() else { return false };
         let (net, now) = (ctx.net.clone(), ctx.simulated());
         let around = Surroundings {

@@ -85,7 +85,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// Whether a connection's reaction point that learns from notifications alone has had none, or has come back to the line rate since. Until
     /// then, time and sent bytes raise its rate. At the line rate they change nothing before the next notification.
-    pub(super) fn is_settled(&self, ctx: &Ctx, connection: ConnectionId) -> bool {
+    pub(in crate::host) fn is_settled(&self, ctx: &Ctx, connection: ConnectionId) -> bool {
         let Some(sender) = self.senders[connection.index()].as_deref() else { return true };
         let reaction = &sender.reaction;
         ctx.net.signals.acks

@@ -35,6 +35,7 @@ use std::collections::{HashMap, HashSet};
 
 use xoff_engine::{Rate, Time};
 
+use crate::host::rounds::{Names, Round};
 use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::Network;
 use beside::Beside;
@@ -182,6 +183,8 @@ pub(crate) struct Recall {
     sizes: Vec<Vec<u64>>,
     /// By connection: number of messages that have started.
     started: Vec<u32>,
+    /// The last start of a message that is neither its connection's first nor its last one.
+    latest: Option<(ConnectionId, Time)>,
     /// By message under way that is recalled.
     now: HashMap<FlowId, Recalled>,
     /// Messages for which packets of others were not there, and of whose like nobody knows enough.
@@ -219,6 +222,7 @@ impl Recall {
             spent: 0,
             sizes: sizes(net, connections),
             started: vec![0; connections],
+            latest: None,
             now: HashMap::new(),
             strangers: 0,
             held_back: HashMap::new(),
@@ -277,7 +281,7 @@ impl Recall {
         self.traffic.reroute(net, since, &self.drift);
         self.note_meetings();
         self.components.forget_ports();
-        for connection in self.connections(net) {
+        for connection in self.traffic.connections() {
             self.components.join(net, connection, since);
         }
     }
@@ -317,6 +321,50 @@ impl Recall {
         self.strangers
     }
 
+    /// Whether messages under way are simulated as if there were no recalled ones, and so may go on as others: see [`crate::host::rounds`].
+    pub fn is_simulating(&self) -> bool {
+        !self.is_recalling() && self.slowed.is_empty() && self.episodes.is_open()
+    }
+
+    /// The last start of a message that is neither its connection's first nor its last one: the connection, and when.
+    pub fn latest(&self) -> Option<(ConnectionId, Time)> {
+        self.latest
+    }
+
+    /// When the last message of a connection started, if it is under way.
+    pub fn latest_on(&self, connection: ConnectionId) -> Option<Time> {
+        self.traffic.latest_on(connection)
+    }
+
+    /// Whether more messages of a connection that carries several are to start.
+    pub fn has_more(&self, connection: ConnectionId) -> bool {
+        (self.started[connection.index()] as usize) < self.sizes[connection.index()].len()
+    }
+
+    /// Whether a message under way is delivered.
+    pub fn is_delivered(&self, flow: FlowId) -> bool {
+        self.traffic.is_delivered(flow)
+    }
+
+    /// The simulated time `now` was carried forward over rounds by a `time`: messages under way go on as those of other `names`, and so many of each connection
+    /// have started and ended.
+    pub fn carry_rounds(
+        &mut self,
+        net: &Network,
+        (now, time): (Time, Time),
+        round: &Round,
+        names: &Names,
+        ended: &HashMap<ConnectionId, u32>,
+    ) {
+        for (connection, number) in ended {
+            self.started[connection.index()] += number;
+        }
+        self.traffic.carry_rounds(net, (now, time), round, names);
+        self.beside = Beside::default();
+        self.episodes.end(now + time, None);
+        self.latest = None;
+    }
+
     /// Messages are under way, and all of them are recalled.
     pub fn is_all_recalled(&self) -> bool {
         self.traffic.is_all_recalled()
@@ -333,11 +381,8 @@ impl Recall {
     }
 
     /// The connections with messages under way, in order of their numbers.
-    pub fn connections(&self, net: &Network) -> Vec<ConnectionId> {
-        let mut all: Vec<ConnectionId> = self.traffic.connections(net).collect();
-        all.sort_unstable_by_key(|connection| connection.0);
-        all.dedup();
-        all
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> + '_ {
+        self.traffic.connections()
     }
 
     /// PAUSE and RESUME frames that ports would have sent in recalled episodes.
@@ -351,7 +396,7 @@ impl Recall {
     }
 
     /// A message has an end, and nothing but the network keeps it from coming to it.
-    fn is_plain(net: &Network, flow: FlowId) -> bool {
+    pub(crate) fn is_plain(net: &Network, flow: FlowId) -> bool {
         let f = &net.flows[flow.index()];
         !f.size.is_endless() && f.stop == Time::NEVER && f.source_rate == Rate::UNLIMITED
     }
@@ -406,6 +451,9 @@ impl Recall {
             self.beside.begin(flow, expected);
         }
         self.started[like.0.index()] += 1;
+        if self.started[like.0.index()] > 1 && self.has_more(like.0) {
+            self.latest = Some((like.0, now));
+        }
         self.traffic.begin(net, flow, (now, from), (way, is_alike, begins), troubles, &self.drift);
         if let Some(recalled) = &recalled {
             self.traffic.note_arrival(flow, now + recalled.taken.delivered);

@@ -2,9 +2,10 @@
 //!
 //! Times are simulated times.
 
+mod rounds;
 mod turns;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use xoff_engine::{Rate, Time};
 
@@ -148,6 +149,8 @@ pub(super) struct Traffic {
     fastest: Rate,
     /// By connection: number of messages under way, and the one that started last.
     on: Vec<(u32, FlowId)>,
+    /// The connections with messages under way.
+    busy: BTreeSet<ConnectionId>,
     /// Number of messages under way that are simulated.
     simulated: usize,
     /// When two messages first met.
@@ -183,6 +186,7 @@ impl Traffic {
             late: vec![Delivered::default(); ports],
             fastest: hosts.max().unwrap_or(Rate(0)),
             on: vec![(0, FlowId(0)); net.connections.count(net.flows.len())],
+            busy: BTreeSet::new(),
             simulated: 0,
             met: None,
             meetings: Vec::new(),
@@ -236,9 +240,9 @@ impl Traffic {
         std::mem::take(&mut self.meetings)
     }
 
-    /// The connections with messages under way.
-    pub fn connections<'a>(&'a self, net: &'a Network) -> impl Iterator<Item = ConnectionId> + 'a {
-        self.open.keys().map(|&flow| net.connections.of(flow))
+    /// The connections with messages under way, in order of their numbers.
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> + '_ {
+        self.busy.iter().copied()
     }
 
     /// A message starts `now`, on the route that it has at time `at`, and `troubles` have happened on its path so far. `is_alike` says whether its like
@@ -284,6 +288,7 @@ impl Traffic {
             ahead.next = Some(flow);
         }
         self.on[connection.index()] = (others + 1, flow);
+        self.busy.insert(connection);
         if self.by_hops {
             if self.open.keys().any(|&other| net.connections.of(other) != connection) {
                 self.met = self.met.or(Some(now));
@@ -454,8 +459,12 @@ impl Traffic {
     /// A message is wholly acknowledged.
     pub fn end(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Seen> {
         let open = self.open.remove(&flow)?;
-        self.on[net.connections.of(flow).index()].0 -= 1;
-        let next = if self.queues { open.next } else { Some(self.on[net.connections.of(flow).index()].1) };
+        let connection = net.connections.of(flow);
+        self.on[connection.index()].0 -= 1;
+        if self.on[connection.index()].0 == 0 {
+            self.busy.remove(&connection);
+        }
+        let next = if self.queues { open.next } else { Some(self.on[connection.index()].1) };
         let next = next.filter(|next| {
             let Some(next) = self.open.get_mut(next).filter(|next| next.behind == Some(flow)) else {
                 return false;

@@ -20,7 +20,7 @@ use crate::host::replay::Lesson;
 use crate::ids::ConnectionId;
 
 /// States are seen at least so long after a packet: the run has handled some events after it already, and cannot go back.
-const MIN_PHASE: Time = Time::from_us(2);
+pub(super) const MIN_PHASE: Time = Time::from_us(2);
 
 /// Looks before the first one for a cycle: what is steady was seen to be by then.
 const MIN_LOOKS: usize = 2 * steady::MIN_LOOKS;
@@ -29,11 +29,11 @@ const MIN_LOOKS: usize = 2 * steady::MIN_LOOKS;
 const MOST_STATES: usize = 1 << 14;
 
 /// Events between two looks at the state, for each packet or event in it: looks take a tenth of a run's time or so.
-const EVENTS_FOR_A_THING: u64 = 12;
+pub(super) const EVENTS_FOR_A_THING: u64 = 12;
 
 /// Cycles of more events, which take a second or so, are not looked for: while the run goes on for another one, nobody can interrupt it or
 /// see its progress.
-const MOST_EVENTS: u64 = 1 << 24;
+pub(super) const MOST_EVENTS: u64 = 1 << 24;
 
 /// The same where reaction points note all that they hear in a cycle, which takes some 90 B for each packet and for each ACK.
 const MOST_HEARD_EVENTS: u64 = 1 << 20;

@@ -61,9 +61,14 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// When the next thing comes from outside the network, on the network's clock. Not all that breaks, and nothing that routing learns, is an
     /// event; and a link that goes down spoils frames that began before.
     pub(crate) fn next_external(&self) -> Time {
+        self.next_of(|_| true)
+    }
+
+    /// The same of events with these keys alone.
+    pub(super) fn next_of(&self, is_one: impl Fn(u32) -> bool) -> Time {
         let Ctx { net, events, carried, .. } = &self.ctx;
         let effect = net.next_effect(self.ctx.simulated());
-        events.first_of(is_external).min(effect.before(*carried))
+        events.first_of(|key| is_external(key) && is_one(key)).min(effect.before(*carried))
     }
 
     /// The counts that a jump extrapolates, always in the same order.
@@ -78,7 +83,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
         visit(&mut totals.cnms_sent);
         self.links.stops.iter_mut().for_each(|stop| visit(&mut stop.total_mut().0));
-        self.hosts.visit_counts(&self.ctx, visit);
+        self.hosts.visit_counts(visit);
     }
 
     /// The counts, with those of ports if `with_ports`.

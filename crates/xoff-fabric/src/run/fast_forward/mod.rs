@@ -10,7 +10,7 @@
 //! - [`course`] says how fast a connection sends, whether it is steady, and how far that may be extrapolated, by what was seen ([`series`]);
 //!   [`steady`] says it of all connections.
 //! - [`trial`] tests whether the state of the whole network repeats exactly where all is steady, [`cycle`] finds states that come again where
-//!   it is not; [`state`] and [`signature`] say what that state is.
+//!   it is not, and [`rounds`] those that come again although messages have begun and ended; [`state`] and [`signature`] say what that state is.
 //! - [`jump`] applies a jump to a partition; [`ports`] has what ports would have sent.
 //! - [`anew`] says when nothing can follow any more from what was not exact.
 //! - This module decides, and keeps an account of what was skipped and of what kept the run from skipping more.
@@ -33,6 +33,7 @@ mod cycle;
 mod history;
 mod jump;
 mod ports;
+mod rounds;
 mod series;
 mod signature;
 mod state;
@@ -53,6 +54,7 @@ use history::History;
 use jump::Since;
 pub(super) use jump::{Counts, Jump};
 pub(super) use ports::CarriedPorts;
+use rounds::Rounds;
 pub(super) use signature::Signature;
 use steady::Steady;
 use trial::Repetition;
@@ -110,6 +112,7 @@ pub(super) struct FastForward {
     is_apart: bool,
     history: History,
     cycles: Cycles,
+    rounds: Rounds,
     account: Account,
     anew: Anew,
     /// The state did not repeat exactly when that was last tested.
@@ -135,6 +138,7 @@ impl FastForward {
             is_apart: !steady::may_meet(net, partition.share()),
             history: History::new(net.env.base_rtt),
             cycles: Cycles::default(),
+            rounds: Rounds::default(),
             account: Account::new(tolerance),
             anew: Anew::new(net),
             inexact: None,
@@ -179,7 +183,7 @@ impl FastForward {
 
     /// All events before the end of the last window are handled: looks at the network when it is time to, and jumps if everything is
     /// steady and the run is not over.
-    fn step(&mut self, partition: &mut dyn AnyPartition, windows: &Windows) {
+    fn step(&mut self, partition: &mut dyn AnyPartition, windows: &mut Windows) {
         let reached = windows.limit();
         let now = reached.saturating_sub(partition.carried());
         self.begin_anew(partition, reached);
@@ -203,6 +207,9 @@ impl FastForward {
             Ok(()) => return,
             Err(held) => held,
         };
+        if self.try_round(partition, windows, now) {
+            return;
+        }
         if !self.try_cycle(partition, now, held) {
             self.account.held(reached, held);
         }

@@ -10,7 +10,7 @@ use crate::event::{index_of, key as key_of, kind, kind_of};
 use crate::host::nic::NicScheduler;
 use crate::ids::PortId;
 use crate::link::flow_control::LinkControl;
-use crate::packet::{Kind, PacketId};
+use crate::packet::{Kind, NO_FLOW, PacketId};
 
 /// The state of a network but for its time, as one number.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +24,15 @@ pub(crate) struct Signature {
 type Described = [u64; 3];
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
-    /// A packet, by its message in place of its number: packets of a connection are in order, and how many are in flight is known from the
-    /// senders.
+    /// A packet, by its connection in place of its number: packets of a connection are in order, and how many are in flight, and of which messages, is
+    /// known from the senders.
     fn describe(&self, id: PacketId, now: Time) -> Described {
         let packet = &self.ctx.packets[id];
         let label = if packet.concerns_link() { packet.link_priority() } else { packet.label };
         let is = [packet.kind as u8, packet.class, packet.mark as u8, label];
-        let is = u64::from(packet.flow.0) | u64::from(u32::from_le_bytes(is)) << 32;
+        let flow =
+            if packet.flow == NO_FLOW { NO_FLOW.0 } else { self.ctx.net.connections.of(packet.flow).0 };
+        let is = u64::from(flow) | u64::from(u32::from_le_bytes(is)) << 32;
         let counts = u64::from(packet.flow_count) << 16;
         let came = u64::from(packet.size) | counts | u64::from(packet.ingress.0) << 32;
         // A pause has its quanta in place of a number.
@@ -84,7 +86,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         self.links.hash_turns(&mut hasher);
         C::hash_state(&self.links, now, &mut hasher);
         self.switches.accounting.hash_state(&mut hasher);
-        self.hosts.hash_state(&self.ctx, now, &mut hasher);
+        self.hosts.hash_state(now, &mut hasher);
         Signature { hash: hasher.finish(), size }
     }
 

@@ -13,7 +13,7 @@ use super::jump::Counts;
 use super::state::State;
 use super::steady::{Steady, learns_from_acks};
 use crate::host::forward::{Pace, Pulse};
-use crate::host::replay::Lesson;
+use crate::host::replay::{Lesson, Period};
 use crate::ids::ConnectionId;
 
 /// A state may repeat only after several of the shortest periods, as when connections take turns.
@@ -45,18 +45,24 @@ pub(super) fn lessons(
     after: &[Pulse],
     period: Time,
 ) -> Option<Vec<Lesson>> {
-    let net = partition.network();
-    if !learns_from_acks(net) {
+    if !learns_from_acks(partition.network()) {
         return None;
     }
-    let payload = net.wire.payload;
     // Pulses are in order of their connections.
-    let sent = |pulse: &Pulse| {
+    let later = |pulse: &Pulse| {
         let place = after.binary_search_by_key(&pulse.connection.0, |later| later.connection.0);
-        place.map_or(0, |place| after[place].sent.saturating_sub(pulse.sent) / payload)
+        place.map_or(*pulse, |place| after[place])
     };
-    let of = |pulse: &Pulse| (pulse.connection, pulse.sent - pulse.acked, sent(pulse));
-    let periods: Vec<(ConnectionId, u64, u64)> = before.iter().map(of).collect();
+    let of = |pulse: &Pulse| {
+        let after = later(pulse);
+        Period {
+            connection: pulse.connection,
+            in_flight: pulse.sent - pulse.acked,
+            bytes: after.sent.saturating_sub(pulse.sent),
+            packets: after.next_packet.wrapping_sub(pulse.next_packet).into(),
+        }
+    };
+    let periods: Vec<Period> = before.iter().map(of).collect();
     partition.lessons(&periods, period)
 }
 

@@ -1,0 +1,382 @@
+//! Rounds: states of the whole network that come again although messages have begun and ended since.
+//!
+//! Collectives that send their data in chunks, by several channels, do the same with each chunk, whatever meets whatever. So states are looked at a
+//! while after each start of a message of one connection, and remembered by one number each. If one comes again, the run goes on for another round,
+//! and hears what happens to messages; if the state is the same once more, rounds follow that are the same, as long as the program of the
+//! messages goes on in the same way: see [`crate::host::rounds`].
+
+use std::collections::HashMap;
+
+use xoff_engine::Time;
+
+use super::super::any_partition::AnyPartition;
+use super::super::partition::Partition;
+use super::super::windows::{GRID, Windows};
+use super::account::Span;
+use super::cycle::{EVENTS_FOR_A_THING, MIN_PHASE, MOST_EVENTS};
+use super::jump::{Jump, Since};
+use super::state::State;
+use super::trial::{lessons, listen};
+use super::{FastForward, steady};
+use crate::host::forward::{Pace, Pulse};
+use crate::host::nic::NicScheduler;
+use crate::host::recall::Recall;
+use crate::host::rounds::{Round, is_of_program};
+use crate::ids::ConnectionId;
+use crate::link::flow_control::LinkControl;
+use crate::network::Network;
+use crate::settings::FlowControl;
+
+/// Connections under way, in all states that are remembered, at most.
+const MOST_PULSES: usize = 1 << 21;
+
+/// Happenings in a jump, which take a second or so: nobody can interrupt the run meanwhile, or see its progress.
+const MOST_HAPPENINGS: u64 = 1 << 22;
+
+/// Without a start for so many times as long as before, another connection's starts are looked at.
+const PATIENCE: u64 = 4;
+
+/// A state that was seen.
+struct Seen {
+    /// In simulated time.
+    at: Time,
+    pulses: Vec<Pulse>,
+}
+
+/// The states that were seen after starts of messages of one connection.
+#[derive(Default)]
+pub(super) struct Rounds {
+    reference: Option<ConnectionId>,
+    /// Its last two starts that were seen, in simulated time.
+    starts: [Time; 2],
+    /// By state, and the number of connections under way in all of them.
+    seen: HashMap<u64, Seen>,
+    pulses: usize,
+    /// The number of events before which there is no other look, and before which the run does not go on for a round.
+    next: u64,
+    next_trial: u64,
+    /// Rounds for which the run went on in vain, in a row.
+    failures: u32,
+}
+
+/// Whether all that tells apart how a network goes on is in its state, and messages of a connection may take each other's place.
+fn may_repeat(partition: &dyn AnyPartition, reached: Time) -> bool {
+    let net = partition.network();
+    (net.has_known_state() || steady::learns_from_acks(net))
+        && !super::is_unknown(net)
+        && !steady::holds_times(net)
+        && !steady::draws_by_packet(net)
+        && !steady::hides_order(net)
+        && !net.is_restless(reached)
+        && !(net.signals.ecn && partition.has_port_states())
+        && !matches!(net.settings.flow_control, FlowControl::Bfc(_))
+        && !partition.is_slowed()
+        && partition.may_have_rounds()
+}
+
+/// Whether nothing keeps a time or a state now that is in no state of the network.
+fn is_plain(partition: &dyn AnyPartition, pulses: &[Pulse]) -> bool {
+    let holds = |pulse: &Pulse| pulse.resends || pulse.ready_at.is_some() || pulse.has_bursts;
+    partition.recall().is_some_and(Recall::is_simulating)
+        && partition.are_points_settled()
+        && !partition.holds_times()
+        && !partition.has_notices()
+        && !pulses.iter().any(holds)
+        && (partition.network().has_known_state() || steady::hear_again(partition.network(), pulses))
+}
+
+/// What a connection did between two equal states.
+enum Did {
+    /// Its messages went on to be as far.
+    Turned,
+    /// Its message sent so many whole packets.
+    Sent(u64),
+}
+
+/// What each connection did between two equal states; `None` if one is not as far as it was and sends another message, or not in whole packets.
+fn compare(before: &[Pulse], after: &[Pulse], payload: u64) -> Option<Vec<Did>> {
+    let did = |(before, after): (&Pulse, &Pulse)| {
+        let sent = after.sent.checked_sub(before.sent)?;
+        let goes_on = before.flow == after.flow && sent > 0;
+        match goes_on {
+            _ if before.connection != after.connection => None,
+            true => sent.is_multiple_of(payload).then_some(Did::Sent(sent / payload)),
+            false => (before.left == after.left).then_some(Did::Turned),
+        }
+    };
+    (before.len() == after.len()).then(|| before.iter().zip(after).map(did).collect()).flatten()
+}
+
+impl FastForward {
+    /// Jumps over whole rounds, if the network goes through some. Returns whether the run has gone on, by that or to see whether it does.
+    pub(super) fn try_round(
+        &mut self,
+        partition: &mut dyn AnyPartition,
+        windows: &mut Windows,
+        now: Time,
+    ) -> bool {
+        let Some((at, last)) = self.next_look(partition, now) else { return false };
+        let most = partition.totals().events.saturating_add(self.budget);
+        if go_on(partition, windows, at, most).is_none() {
+            return true;
+        }
+        let pulses = partition.pulses();
+        if !is_plain(partition, &pulses) {
+            return true;
+        }
+        let (state, size) = State::between_messages(partition, &pulses, at);
+        let events = partition.totals().events;
+        self.rounds.next = events + EVENTS_FOR_A_THING * size;
+        let (state, reached) = (state.hash(), at + partition.carried());
+        let Some(earlier) = self.rounds.remember(state, Seen { at: reached, pulses: pulses.clone() }) else {
+            return true;
+        };
+        let payload = partition.network().wire.payload;
+        let (length, then) = (reached - earlier.at, at + (reached - earlier.at));
+        if compare(&earlier.pulses, &pulses, payload).is_none()
+            || then >= last
+            || events < self.rounds.next_trial
+        {
+            return true;
+        }
+        let most = most.min(events + MOST_EVENTS);
+        let jumps = self.go_through((partition, windows), (at, length, last), (state, &pulses), most);
+        self.history.forget();
+        if !jumps {
+            // The first rounds may be of messages that are about to be the last.
+            self.rounds.failures += 1;
+            let events = partition.totals().events - events;
+            self.rounds.next_trial = partition.totals().events + (events << self.rounds.failures.min(32));
+        }
+        true
+    }
+
+    /// When the state is to be looked at, and before when a jump ends, on the network's clock, if a message has started since the last look.
+    fn next_look(&mut self, partition: &dyn AnyPartition, now: Time) -> Option<(Time, Time)> {
+        let (carried, recall) = (partition.carried(), partition.recall()?);
+        let has_gone_on = self.history.looks.is_empty();
+        if has_gone_on || recall.latest().is_none() || !may_repeat(partition, now + carried) {
+            return None;
+        }
+        let rounds = &mut self.rounds;
+        let start = rounds.reference.and_then(|reference| recall.latest_on(reference));
+        let start = start.filter(|start| *start > rounds.starts[1]);
+        let Some(start) = start else {
+            let [before, last] = rounds.starts;
+            let interval =
+                Time(last.0.checked_sub(before.0).filter(|time| *time > 0).unwrap_or(u64::MAX / PATIENCE));
+            let is_over = rounds.reference.is_none_or(|reference| !recall.has_more(reference));
+            if is_over || now + carried > last.saturating_add(interval * PATIENCE) {
+                let (connection, start) = recall.latest()?;
+                *rounds = Rounds { next: rounds.next, next_trial: rounds.next_trial, ..Rounds::default() };
+                (rounds.reference, rounds.starts) = (Some(connection), [start; 2]);
+            }
+            return None;
+        };
+        rounds.starts = [rounds.starts[1], start];
+        let is_time = partition.totals().events >= rounds.next;
+        // Looks may come late; but in rounds that are the same they come as late.
+        let phase = MIN_PHASE.max(self.history.base_rtt / 2);
+        let late = now.saturating_sub(start.saturating_sub(carried)).0.div_ceil(phase.0).next_power_of_two();
+        let at = start.saturating_sub(carried) + phase * late;
+        let last = partition.first_stated().min(self.left(carried)).saturating_sub(self.history.spacing());
+        (is_time && at < last).then_some((at, last))
+    }
+
+    /// Lets the run go on from a state at a time for a round of some length, and jumps over those that follow and are the same, if they end before a time.
+    /// Returns whether it jumped.
+    fn go_through(
+        &mut self,
+        (partition, windows): (&mut dyn AnyPartition, &mut Windows),
+        (at, length, last): (Time, Time, Time),
+        (state, before): (u64, &[Pulse]),
+        most: u64,
+    ) -> bool {
+        let (net, then) = (partition.network().clone(), at + length);
+        let counts = partition.counts(true);
+        let chances = partition.version()[2..].to_vec();
+        partition.hear();
+        listen(partition, before);
+        let went_on = go_on(partition, windows, then, most);
+        let heard = partition.heard();
+        let pulses = partition.pulses();
+        let lessons = lessons(partition, before, &pulses, length);
+        let is_same = went_on.is_some()
+            && is_plain(partition, &pulses)
+            && partition.marks() == counts.marks
+            && partition.version()[2..] == chances
+            && State::between_messages(partition, &pulses, then).0.hash() == state;
+        let did = compare(before, &pulses, net.wire.payload).filter(|_| is_same);
+        let Some((did, round)) = did.zip(Round::new(&net, heard, at + partition.carried(), length)) else {
+            return false;
+        };
+        let Some(mut paces) = paces(&net, &round, (before, &pulses), &did) else { return false };
+        let in_time = last.saturating_sub(then).0 / length.0.max(1);
+        let most = in_time.min(MOST_HAPPENINGS / round.happenings().max(1));
+        let rounds = partition.rounds_ahead(&round, most.min(rounds_of(&pulses, &paces, net.wire.payload)));
+        let is_heard = |connection: &ConnectionId| {
+            before.binary_search_by_key(&connection.0, |pulse| pulse.connection.0).is_ok()
+        };
+        let rounds = match &lessons {
+            _ if rounds == 0 => 0,
+            Some(lessons) if round.connections.iter().all(is_heard) => partition.replay(lessons, rounds),
+            None if net.has_known_state() => rounds,
+            _ => 0,
+        };
+        if rounds == 0 {
+            return false;
+        }
+        paces.iter_mut().for_each(|pace| pace.is_taught = lessons.is_some());
+        let time = length * rounds;
+        let (lives, _) = partition.live_through(then, &mut paces, time, self.tolerance / 4.0);
+        debug_assert!(lives == time, "no reaction point has a timer");
+        let packets: Vec<u64> = paces.iter().map(|pace| pace.packets_in(time)).collect();
+        let start = then + partition.carried();
+        let since = Some(Since { ago: length, counts: &counts, repeats: true });
+        let jump = Jump { time, paces: &paces, packets: &packets, since };
+        partition.jump_rounds(&round, rounds, &jump);
+        self.rounds.jumped(state, Seen { at: start + time, pulses });
+        self.history.jumped(partition, std::iter::empty());
+        self.account.jumped(Span { start, length: time, error: 0.0 }, true);
+        true
+    }
+}
+
+/// Lets the run go on to a time on the network's clock, as it would by itself; `None` if it ends before, or has come to its limit of events.
+fn go_on(partition: &mut dyn AnyPartition, windows: &mut Windows, to: Time, most: u64) -> Option<()> {
+    let (to, carried) = (to + partition.carried(), partition.carried());
+    loop {
+        let next = Time((windows.limit().0 / GRID.0 + 1) * GRID.0).min(to);
+        partition.run_until(next - carried, most.saturating_sub(partition.totals().events));
+        windows.reach(next);
+        let totals = partition.totals();
+        if totals.next < next || windows.have_all_flows(&totals) || totals.failed {
+            return None;
+        }
+        if next == to {
+            return Some(());
+        }
+    }
+}
+
+impl Rounds {
+    /// Rounds were jumped over, up to a state that was seen.
+    fn jumped(&mut self, state: u64, seen: Seen) {
+        let (reference, starts) = (self.reference, [self.starts[0], seen.at]);
+        *self = Rounds { reference, starts, pulses: seen.pulses.len(), ..Rounds::default() };
+        self.seen.insert(state, seen);
+    }
+
+    /// Remembers a state; returns when it was seen before.
+    fn remember(&mut self, state: u64, seen: Seen) -> Option<Seen> {
+        if self.pulses > MOST_PULSES {
+            self.seen.clear();
+            self.pulses = 0;
+        }
+        self.pulses += seen.pulses.len();
+        self.seen.insert(state, seen)
+    }
+}
+
+/// What connections send in a round of which no message starts or ends in it; `None` if one of the others is only a part further.
+fn paces(
+    net: &Network,
+    round: &Round,
+    (before, after): (&[Pulse], &[Pulse]),
+    did: &[Did],
+) -> Option<Vec<Pace>> {
+    let mut paces = Vec::new();
+    for ((before, after), did) in before.iter().zip(after).zip(did) {
+        match (did, round.has(after.connection)) {
+            (Did::Turned, _) => {}
+            (Did::Sent(_), true) => return None,
+            (Did::Sent(packets), false) => paces.push(Pace {
+                connection: after.connection,
+                time: round.length,
+                packets: *packets,
+                sent_at: after.sent_at,
+                is_quiet: before.notified == after.notified,
+                is_taught: false,
+                lived: Time::ZERO,
+            }),
+        }
+    }
+    let is_plain = |pulse: &Pulse| Recall::is_plain(net, pulse.flow);
+    let turned = after.iter().filter(|pulse| round.has(pulse.connection));
+    turned.into_iter().all(is_plain).then_some(paces)
+}
+
+/// The number of rounds after which each message that does not end in one still has a packet to send.
+fn rounds_of(pulses: &[Pulse], paces: &[Pace], payload: u64) -> u64 {
+    let left = |pace: &Pace| {
+        let pulse = pulses.iter().find(|pulse| pulse.connection == pace.connection)?;
+        (pulse.left != u64::MAX).then(|| (pulse.left / payload).saturating_sub(1) / pace.packets.max(1))
+    };
+    paces.iter().filter_map(left).min().unwrap_or(u64::MAX)
+}
+
+impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
+    /// When the next thing comes from outside the network that no program asks for, on the network's clock.
+    pub(crate) fn next_stated(&self) -> Time {
+        let net = &self.ctx.net;
+        self.next_of(|key| !is_of_program(net, key))
+    }
+
+    /// Carries time forward over so many rounds.
+    pub(crate) fn carry_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>) {
+        let Partition { ctx, links, hosts, .. } = self;
+        let Some(before) = hosts.before_rounds(ctx, links, round, rounds) else { return };
+        self.carry_forward(jump);
+        let Partition { ctx, links, hosts, .. } = self;
+        ctx.counters.delivered_bytes += round.bytes * rounds;
+        hosts.after_rounds(ctx, links, round, jump.time, before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::FlowId;
+
+    /// A connection that has sent so many bytes, and of whose message under way so many are left.
+    fn pulse(connection: u32, flow: u32, sent: u64, left: u64) -> Pulse {
+        Pulse { connection: ConnectionId(connection), flow: FlowId(flow), sent, ..Pulse::of(left) }
+    }
+
+    #[test]
+    fn connections_turn_or_send_whole_packets() {
+        // Packets of 1,000 B. Connection 0 sends two messages of 2,500 B, connection 1 sends seven packets of a long one, connection 2 waits.
+        let before = [pulse(0, 4, 7_500, 900), pulse(1, 5, 1_000, 90_000), pulse(2, 6, 300, 40)];
+        let after = [pulse(0, 8, 12_500, 900), pulse(1, 5, 8_000, 83_000), pulse(2, 6, 300, 40)];
+        let did = compare(&before, &after, 1_000).expect("a round");
+        assert!(matches!(did[..], [Did::Turned, Did::Sent(7), Did::Turned]));
+        let others = [
+            // Another message, of which less is left; half a packet; another connection; one that has gone back.
+            pulse(0, 8, 12_500, 800),
+            pulse(0, 4, 8_000, 400),
+            pulse(3, 8, 12_500, 900),
+            pulse(0, 8, 7_000, 900),
+        ];
+        for other in others {
+            assert!(compare(&before, &[other, after[1], after[2]], 1_000).is_none(), "{other:?}");
+        }
+        assert!(compare(&before, &after[..2], 1_000).is_none(), "one more was under way");
+    }
+
+    #[test]
+    fn a_long_message_keeps_a_packet_after_the_last_round() {
+        // 25 whole packets of 25.5 are left, seven of them each round: three rounds, and four packets. An endless one sets no limit.
+        let pace = |connection| Pace {
+            connection: ConnectionId(connection),
+            time: Time::from_us(1),
+            packets: 7,
+            sent_at: Time::ZERO,
+            is_quiet: true,
+            is_taught: false,
+            lived: Time::ZERO,
+        };
+        let pulses = [pulse(0, 0, 0, 25_500), pulse(1, 1, 0, u64::MAX), pulse(2, 2, 0, 10)];
+        assert_eq!(rounds_of(&pulses, &[pace(0), pace(1)], 1_000), 3);
+        assert_eq!(rounds_of(&pulses, &[pace(1)], 1_000), u64::MAX);
+    }
+}

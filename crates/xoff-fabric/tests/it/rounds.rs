@@ -1,0 +1,220 @@
+//! Rounds: a fast-forwarded run skips what is the same again although messages begin and end, and is the run with every packet, to the picosecond.
+//!
+//! Hosts of a ring on one switch pass on what they get, by two channels, and so by two connections that share a port: a message begins as soon as the one of
+//! the same channel has come from the host before. A frame of 1,000 B carries 952 B and takes 80 ns at 100 Gbps, so a host's two messages of 100 packets take
+//! at least 16 us.
+
+use crate::common::{flow, round_packets_under, scheme, star};
+use serde_json::json;
+use xoff_engine::Time;
+use xoff_fabric::ids::{NodeId, PortId};
+use xoff_fabric::network::dependencies::{Dependency, Hold, Milestone, Step, Waiter};
+use xoff_fabric::network::{Flow, Schedule};
+use xoff_fabric::observe::records::FlowOutcome;
+use xoff_fabric::settings::{FlowControl, LinkCredits, Settings};
+use xoff_fabric::{Approximate, Recording, Simulation};
+
+const HOSTS: u32 = 3;
+const CHANNELS: u32 = 2;
+const SIZE: u64 = 100 * 952;
+
+/// A program of a ring, and what is different from it.
+struct Ring {
+    /// Messages of a host by a channel.
+    laps: u32,
+    /// The size of the messages of a lap.
+    size: fn(u32) -> u64,
+    /// Messages wait for the last ACK of the one that is so many before them on their connection, and not for others to arrive.
+    queue: Option<u32>,
+    /// Time from the arrival of a message to the start of the next one, by lap.
+    delay: fn(u32) -> Time,
+    /// Other messages, on connections of their own, and in which lap host 0 sends another one as soon as it gets one.
+    others: Vec<Flow>,
+    another_in: Option<u32>,
+    /// Hosts compute for so long before each message, one message after the other.
+    computes: Option<Time>,
+    settings: Settings,
+    duration: Option<Time>,
+}
+
+impl Default for Ring {
+    fn default() -> Ring {
+        Ring {
+            laps: 400,
+            size: |_| SIZE,
+            queue: None,
+            delay: |_| Time::ZERO,
+            others: Vec::new(),
+            another_in: None,
+            computes: None,
+            settings: Settings::default(),
+            duration: None,
+        }
+    }
+}
+
+impl Ring {
+    /// The number of the message of a lap that a host sends by a channel.
+    fn number(lap: u32, host: u32, channel: u32) -> u32 {
+        (lap * HOSTS + host) * CHANNELS + channel
+    }
+
+    fn run(&self, is_fast: bool) -> Simulation {
+        let (mut flows, mut connections) = (Vec::new(), Vec::new());
+        let (mut dependencies, mut steps) = (Vec::new(), Vec::new());
+        for (lap, host, channel) in laps(self.laps) {
+            flows.push(flow(host, (host + 1) % HOSTS, (self.size)(lap)));
+            connections.push(Some(channel));
+            let Some(before) = lap.checked_sub(self.queue.unwrap_or(1)) else { continue };
+            let on = match self.queue {
+                Some(_) => Milestone::Sent(Ring::number(before, host, channel)),
+                None => Milestone::Delivered(Ring::number(before, (host + HOSTS - 1) % HOSTS, channel)),
+            };
+            let then = Waiter::Flow(Ring::number(lap, host, channel));
+            let delay = (self.delay)(lap);
+            let Some(time) = self.computes else {
+                dependencies.push(Dependency { on, then, delay });
+                continue;
+            };
+            let step = steps.len() as u32;
+            let hold = Some(Hold { processor: host, time });
+            steps.push(Step { host: NodeId(host), start: Time::ZERO, hold });
+            dependencies.push(Dependency { on, then: Waiter::Step(step), delay });
+            dependencies.push(Dependency { on: Milestone::Step(step), then, delay: time });
+        }
+        if let Some(lap) = self.another_in {
+            let on = Milestone::Delivered(Ring::number(lap, HOSTS - 1, 0));
+            let then = Waiter::Flow(flows.len() as u32);
+            dependencies.push(Dependency { on, then, delay: Time::ZERO });
+            flows.push(flow(0, 2, 10 * 952));
+        }
+        flows.extend(&self.others);
+        connections.resize(flows.len(), None);
+        let schedule = Schedule { steps, dependencies, connections, ..Schedule::default() };
+        let none = scheme("none", json!({}), Time::from_us(4));
+        let topology = star(&[0; HOSTS as usize]);
+        let net = round_packets_under(none, self.settings.clone(), topology, flows, schedule);
+        let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), self.duration);
+        if is_fast {
+            sim.fast_forward(0.01, 1);
+            sim.approximate(Approximate::Never);
+            sim.recall_no_messages();
+        }
+        sim.run(&mut |_| true).expect("no loss");
+        sim
+    }
+
+    /// Asserts that the fast run is the plain one, and that it took `times` fewer events; returns it.
+    fn assert_same(&self, times: u64) -> Simulation {
+        let [plain, fast] = [false, true].map(|is_fast| self.run(is_fast));
+        let outcomes = |sim: &Simulation| -> Vec<FlowOutcome> {
+            let told = |flow: &FlowOutcome| FlowOutcome { skipped: Time::ZERO, ..*flow };
+            sim.records().flows.iter().map(told).collect()
+        };
+        for (number, (plain, fast)) in outcomes(&plain).iter().zip(outcomes(&fast)).enumerate() {
+            assert_eq!(*plain, fast, "message {number}");
+        }
+        let sent = |sim: &Simulation| -> Vec<(u64, u64)> {
+            let port = |port: PortId| (sim.port(port).tx_packets, sim.port(port).tx_bytes);
+            sim.network().topology.port_ids().map(port).collect()
+        };
+        assert_eq!(sent(&plain), sent(&fast));
+        assert_eq!((plain.now(), &plain.records().steps), (fast.now(), &fast.records().steps));
+        let totals = |sim: &Simulation| (sim.counters().flows_done, sim.counters().delivered_bytes);
+        assert_eq!(totals(&plain), totals(&fast));
+        let all = fast.forwarded().expect("fast-forwarded");
+        assert_eq!((all.error, all.approximate, all.recalled, all.uncertain_from), (0.0, 0, 0, None));
+        let events = [&plain, &fast].map(|sim| sim.counters().events);
+        assert!(events[1] * times <= events[0], "{events:?}");
+        fast
+    }
+}
+
+/// All messages of a ring, in order of their numbers.
+fn laps(laps: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+    let of = |lap| (0..HOSTS).flat_map(move |host| (0..CHANNELS).map(move |channel| (lap, host, channel)));
+    (0..laps).flat_map(of)
+}
+
+#[test]
+fn rounds_in_which_messages_begin_and_end_are_skipped() {
+    // Some thirty laps of 400 are simulated. Both messages of a host end after the 200 frames of a lap, 16 us, and what they wait for: ACKs of 4 ns for each
+    // packet of a port, 0.8 us a lap.
+    let fast = Ring::default().assert_same(8);
+    let flows = &fast.records().flows;
+    let last = |flow: &FlowOutcome| flow.start + flow.fct.expect("complete");
+    let end = flows.iter().map(last).max().expect("messages");
+    assert!(end > Time::from_us(16) * 400 && end < Time::from_us(17) * 400, "{end:?}");
+    // Of a message in the midst of the jump, and of that alone, all was carried forward.
+    let skipped = |lap| {
+        let flow = flows[Ring::number(lap, 0, 0) as usize];
+        (flow.skipped, flow.fct.expect("complete"))
+    };
+    assert!(skipped(0).0 < skipped(0).1);
+    assert_eq!(skipped(200).0, skipped(200).1);
+    let jump = fast.forwarded().expect("fast-forwarded").skipped();
+    assert!(jump > Time::from_us(16) * 350, "{jump:?}");
+}
+
+#[test]
+fn messages_of_another_size_end_the_rounds() {
+    // Lap 200 has one packet more. The rounds before and those after are skipped, each but for the first ones.
+    Ring { size: |lap| SIZE + if lap == 200 { 952 } else { 0 }, ..Ring::default() }.assert_same(4);
+    Ring { size: |lap| SIZE + 952 * u64::from(lap / 200), ..Ring::default() }.assert_same(3);
+}
+
+#[test]
+fn messages_that_wait_are_told_apart_by_their_sizes() {
+    // Four messages of a connection have started at any time, three of which wait. From lap 200 on each has one packet more: it starts as one of lap 196 is
+    // over, and there is a time in which the same messages start again and again and others are sent.
+    Ring { queue: Some(4), size: |lap| SIZE + 952 * u64::from(lap / 200), ..Ring::default() }.assert_same(3);
+}
+
+#[test]
+fn messages_that_start_at_another_time_end_the_rounds() {
+    // From lap 200 on each message starts a picosecond later, or the messages of lap 200 alone do.
+    Ring { delay: |lap| Time(u64::from(lap >= 200)), ..Ring::default() }.assert_same(3);
+    Ring { delay: |lap| Time(u64::from(lap == 200)), ..Ring::default() }.assert_same(3);
+}
+
+#[test]
+fn another_message_of_the_program_ends_the_rounds() {
+    Ring { another_in: Some(200), ..Ring::default() }.assert_same(3);
+}
+
+#[test]
+fn rounds_end_where_a_message_of_the_scenario_starts() {
+    let others = [2_000, 4_000].map(|us| Flow { start: Time::from_us(us), ..flow(0, 2, 10 * 952) });
+    Ring { others: others.to_vec(), ..Ring::default() }.assert_same(2);
+}
+
+#[test]
+fn a_long_message_beside_is_carried_forward() {
+    // 3,000 packets from host 0 to host 2 take a third of host 0's port, and end before the ring does.
+    let fast = Ring { others: vec![flow(0, 2, 3_000 * 952)], ..Ring::default() }.assert_same(3);
+    let long = fast.records().flows.last().expect("messages");
+    assert!(long.skipped > Time::ZERO, "{long:?}");
+}
+
+#[test]
+fn a_run_that_ends_in_the_midst_says_how_far_messages_are() {
+    // In jumps, and shortly before the ring would be over.
+    let fast = Ring { duration: Some(Time::from_us(3_000)), ..Ring::default() }.assert_same(4);
+    assert!(fast.records().flows.iter().any(|flow| flow.started && flow.fct.is_none()));
+}
+
+#[test]
+fn steps_that_compute_are_called_as_before() {
+    // Hosts compute for 3 us before each message; that of the other channel waits for it.
+    let fast = Ring { computes: Some(Time::from_us(3)), ..Ring::default() }.assert_same(6);
+    assert_eq!(fast.records().steps.len(), 399 * 6);
+}
+
+#[test]
+fn ports_that_are_stopped_in_rounds_count_it() {
+    // Without congestion control, a third host's data make host 0 wait: hosts 0 and 2 send to host 1, whose link has half of the rate.
+    let settings =
+        Settings { flow_control: FlowControl::Credit(LinkCredits::default()), ..Settings::default() };
+    let fast = Ring { others: vec![flow(2, 1, 20_000 * 952)], settings, ..Ring::default() }.assert_same(1);
+    assert!(fast.records().flows.iter().any(|flow| flow.paused > Time::ZERO && flow.skipped > Time::ZERO));
+}
