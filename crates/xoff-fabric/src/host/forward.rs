@@ -168,7 +168,7 @@ impl<N: NicScheduler> Hosts<N> {
         open.into_iter().filter_map(pulse).collect()
     }
 
-    /// What receivers have yet to acknowledge, the messages before and behind those under way, those that receivers still count, and whose turn is next at NICs, with times from `now` on.
+    /// What receivers have yet to acknowledge, the messages before those under way, those that receivers still count, and whose turn is next at NICs, with times from `now` on.
     pub fn hash_state(&self, now: Time, hasher: &mut impl Hasher) {
         for connection in self.open_connections() {
             if let Some(receiver) = self.receivers[connection.index()].as_deref() {

@@ -4,7 +4,7 @@ use xoff_engine::{Rate, Time};
 
 use super::rounds::Open;
 use crate::ids::FlowId;
-use crate::network::Flow;
+use crate::network::{Flow, Network};
 use crate::observe::Sampled;
 
 /// A message at its sender.
@@ -115,6 +115,14 @@ impl Message {
         self.carried_time = other.carried;
         self.start = (other.start + other.carried).before(carried);
         self.paused_before = stopped;
+    }
+
+    /// A message that waits behind others, after so much time was `carried` forward in the run, as its sender's port is stopped for `each` in each round.
+    pub fn that_waits(net: &Network, open: &Open, carried: Time, each: Time) -> Message {
+        let (flow, stopped) = (&net.flows[open.flow.index()], open.stopped(each));
+        let start = (open.start + open.carried).before(carried);
+        let message = Message::new(open.flow, flow, start, open.start, stopped);
+        Message { carried_time: open.carried, ..message }
     }
 
     /// Carries it forward by `time`, in which it sends `packets` packets of `payload` and `frame` bytes.

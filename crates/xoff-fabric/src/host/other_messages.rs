@@ -64,6 +64,14 @@ impl OtherMessages {
         self.lists().queued.push_back(message);
     }
 
+    /// Others wait in place of those that did.
+    pub fn queue_instead(&mut self, messages: impl Iterator<Item = Message>) {
+        let mut messages = messages.peekable();
+        if self.has_queued() || messages.peek().is_some() {
+            self.lists().queued = messages.collect();
+        }
+    }
+
     /// Adds a message that waits before all others: packets of the one before it are to be sent again.
     pub fn queue_again(&mut self, message: Message) {
         self.lists().queued.push_front(message);

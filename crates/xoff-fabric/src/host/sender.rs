@@ -249,14 +249,16 @@ impl Sender {
         self.others.sent().chain(open.then_some(&self.message)).chain(self.others.queued())
     }
 
-    /// Messages before and behind the one under way: how much of each is still to be acknowledged, or waits.
+    /// Messages before the one under way: how much of each is still to be acknowledged.
     pub fn hash_messages(&self, hasher: &mut impl Hasher) {
         for message in self.others.sent() {
             (message.end - self.stream.snd_una, message.cnps).hash(hasher);
         }
-        for message in self.others.queued() {
-            (message.end - message.base).hash(hasher);
-        }
+    }
+
+    /// The number of messages that have begun to send, or are the next to, and are not wholly acknowledged.
+    pub fn begun(&self) -> usize {
+        self.open().count() - self.others.queued().count()
     }
 
     /// The message `flow` of this connection; `None` if it is wholly acknowledged.

@@ -6,7 +6,7 @@
 
 use crate::common::{flow, round_packets_under, scheme, star};
 use serde_json::json;
-use xoff_engine::Time;
+use xoff_engine::{Rate, Time};
 use xoff_fabric::ids::{NodeId, PortId};
 use xoff_fabric::network::dependencies::{Dependency, Hold, Milestone, Step, Waiter};
 use xoff_fabric::network::{Flow, Schedule};
@@ -24,8 +24,12 @@ struct Ring {
     laps: u32,
     /// The size of the messages of a lap.
     size: fn(u32) -> u64,
-    /// Messages wait for the last ACK of the one that is so many before them on their connection, and not for others to arrive.
-    queue: Option<u32>,
+    /// Messages of a lap wait for the last ACK of one of their connection of an earlier lap, if of any, and not for others to arrive.
+    waits_for: Option<fn(u32) -> Option<u32>>,
+    /// Host 0 waits for nothing: it has all of its messages at the begin, and they wait behind each other.
+    has_source: bool,
+    /// The rate of host 2's link, by which host 1 sends.
+    last_rate: Rate,
     /// Time from the arrival of a message to the start of the next one, by lap.
     delay: fn(u32) -> Time,
     /// Other messages, on connections of their own, and in which lap host 0 sends another one as soon as it gets one.
@@ -42,7 +46,9 @@ impl Default for Ring {
         Ring {
             laps: 400,
             size: |_| SIZE,
-            queue: None,
+            waits_for: None,
+            has_source: false,
+            last_rate: Rate::from_gbps(100),
             delay: |_| Time::ZERO,
             others: Vec::new(),
             another_in: None,
@@ -65,8 +71,12 @@ impl Ring {
         for (lap, host, channel) in laps(self.laps) {
             flows.push(flow(host, (host + 1) % HOSTS, (self.size)(lap)));
             connections.push(Some(channel));
-            let Some(before) = lap.checked_sub(self.queue.unwrap_or(1)) else { continue };
-            let on = match self.queue {
+            let before = self.waits_for.unwrap_or(|lap| lap.checked_sub(1));
+            let Some(before) = before(lap) else { continue };
+            if self.has_source && host == 0 {
+                continue;
+            }
+            let on = match self.waits_for {
                 Some(_) => Milestone::Sent(Ring::number(before, host, channel)),
                 None => Milestone::Delivered(Ring::number(before, (host + HOSTS - 1) % HOSTS, channel)),
             };
@@ -92,7 +102,8 @@ impl Ring {
         connections.resize(flows.len(), None);
         let schedule = Schedule { steps, dependencies, connections, ..Schedule::default() };
         let none = scheme("none", json!({}), Time::from_us(4));
-        let topology = star(&[0; HOSTS as usize]);
+        let mut topology = star(&[0; HOSTS as usize]);
+        (topology.links[2].rate_ab, topology.links[2].rate_ba) = (self.last_rate, self.last_rate);
         let net = round_packets_under(none, self.settings.clone(), topology, flows, schedule);
         let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), self.duration);
         if is_fast {
@@ -128,6 +139,11 @@ impl Ring {
         assert!(events[1] * times <= events[0], "{events:?}");
         fast
     }
+}
+
+/// Settings with credits on links.
+fn with_credits() -> Settings {
+    Settings { flow_control: FlowControl::Credit(LinkCredits::default()), ..Settings::default() }
 }
 
 /// All messages of a ring, in order of their numbers.
@@ -167,7 +183,40 @@ fn messages_of_another_size_end_the_rounds() {
 fn messages_that_wait_are_told_apart_by_their_sizes() {
     // Four messages of a connection have started at any time, three of which wait. From lap 200 on each has one packet more: it starts as one of lap 196 is
     // over, and there is a time in which the same messages start again and again and others are sent.
-    Ring { queue: Some(4), size: |lap| SIZE + 952 * u64::from(lap / 200), ..Ring::default() }.assert_same(3);
+    let size = |lap| SIZE + 952 * u64::from(lap / 200);
+    Ring { waits_for: Some(|lap| lap.checked_sub(4)), size, ..Ring::default() }.assert_same(3);
+}
+
+#[test]
+fn messages_that_all_wait_from_the_beginning_become_fewer() {
+    // Host 0 sends all to host 1, which passes on each message to host 2, and that one to host 0.
+    Ring { has_source: true, ..Ring::default() }.assert_same(4);
+    // In the second half messages are larger: those that have begun to send are, long after all have started.
+    let size = |lap| SIZE + 952 * u64::from(lap / 200);
+    Ring { has_source: true, size, ..Ring::default() }.assert_same(2);
+}
+
+#[test]
+fn messages_that_wait_may_come_to_an_end() {
+    // 200 messages of a connection have started at the begin, and one more starts with each other one that ends: the last one as the last but one ends, so that
+    // it does not follow at once.
+    let waits_for: fn(u32) -> Option<u32> = |lap| lap.checked_sub(200).map(|later| 2 * later);
+    Ring { waits_for: Some(waits_for), ..Ring::default() }.assert_same(2);
+    // A round has two messages of a connection, one of which has a packet more in one lap.
+    Ring { waits_for: Some(waits_for), size: |lap| SIZE + 952 * u64::from(lap == 150), ..Ring::default() }
+        .assert_same(2);
+    Ring { waits_for: Some(waits_for), size: |lap| SIZE + 952 * u64::from(lap == 151), ..Ring::default() }
+        .assert_same(2);
+}
+
+#[test]
+fn messages_that_wait_at_a_slow_host_become_more() {
+    // By the link of host 2 a message takes twice as long, so that every other one comes to wait at host 1, whose port waits for credits.
+    let last_rate = Rate::from_gbps(50);
+    let fast =
+        Ring { has_source: true, last_rate, settings: with_credits(), ..Ring::default() }.assert_same(2);
+    let waits = |flow: &FlowOutcome| flow.skipped > Time::from_us(100);
+    assert!(fast.records().flows.iter().any(waits));
 }
 
 #[test]
@@ -213,8 +262,7 @@ fn steps_that_compute_are_called_as_before() {
 #[test]
 fn ports_that_are_stopped_in_rounds_count_it() {
     // Without congestion control, a third host's data make host 0 wait: hosts 0 and 2 send to host 1, whose link has half of the rate.
-    let settings =
-        Settings { flow_control: FlowControl::Credit(LinkCredits::default()), ..Settings::default() };
-    let fast = Ring { others: vec![flow(2, 1, 20_000 * 952)], settings, ..Ring::default() }.assert_same(1);
+    let fast = Ring { others: vec![flow(2, 1, 20_000 * 952)], settings: with_credits(), ..Ring::default() }
+        .assert_same(1);
     assert!(fast.records().flows.iter().any(|flow| flow.paused > Time::ZERO && flow.skipped > Time::ZERO));
 }

@@ -28,6 +28,7 @@ mod episodes;
 mod hosts;
 mod look;
 mod memory;
+mod rounds;
 mod stops;
 mod traffic;
 
@@ -35,7 +36,6 @@ use std::collections::{HashMap, HashSet};
 
 use xoff_engine::{Rate, Time};
 
-use crate::host::rounds::{Names, Round};
 use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::Network;
 use beside::Beside;
@@ -319,50 +319,6 @@ impl Recall {
     /// queues may have been longer, up to where marks hang on chance.
     pub fn strangers(&self) -> u64 {
         self.strangers
-    }
-
-    /// Whether messages under way are simulated as if there were no recalled ones, and so may go on as others: see [`crate::host::rounds`].
-    pub fn is_simulating(&self) -> bool {
-        !self.is_recalling() && self.slowed.is_empty() && self.episodes.is_open()
-    }
-
-    /// The last start of a message that is neither its connection's first nor its last one: the connection, and when.
-    pub fn latest(&self) -> Option<(ConnectionId, Time)> {
-        self.latest
-    }
-
-    /// When the last message of a connection started, if it is under way.
-    pub fn latest_on(&self, connection: ConnectionId) -> Option<Time> {
-        self.traffic.latest_on(connection)
-    }
-
-    /// Whether more messages of a connection that carries several are to start.
-    pub fn has_more(&self, connection: ConnectionId) -> bool {
-        (self.started[connection.index()] as usize) < self.sizes[connection.index()].len()
-    }
-
-    /// Whether a message under way is delivered.
-    pub fn is_delivered(&self, flow: FlowId) -> bool {
-        self.traffic.is_delivered(flow)
-    }
-
-    /// The simulated time `now` was carried forward over rounds by a `time`: messages under way go on as those of other `names`, and so many of each connection
-    /// have started and ended.
-    pub fn carry_rounds(
-        &mut self,
-        net: &Network,
-        (now, time): (Time, Time),
-        round: &Round,
-        names: &Names,
-        ended: &HashMap<ConnectionId, u32>,
-    ) {
-        for (connection, number) in ended {
-            self.started[connection.index()] += number;
-        }
-        self.traffic.carry_rounds(net, (now, time), round, names);
-        self.beside = Beside::default();
-        self.episodes.end(now + time, None);
-        self.latest = None;
     }
 
     /// Messages are under way, and all of them are recalled.

@@ -1,4 +1,4 @@
-//! Rounds: times after which the network is as it was, and after which as many messages of each connection have begun and ended as before.
+//! Rounds: times after which the network is as it was, although messages have begun and ended.
 //!
 //! A collective that sends its data in chunks does the same with each chunk: packets of different messages go the same ways at the same times. So a
 //! round is not simulated again. The program of messages that wait for each other goes through it alone ([`program`]): each message is delivered, and
@@ -57,44 +57,60 @@ enum Event {
     Called(u32, Call),
 }
 
+/// Messages of a connection in a round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turns {
+    start: usize,
+    delivered: usize,
+    end: usize,
+}
+
 /// A round, of which the network is the same before and after.
 #[derive(Clone, Debug)]
 pub(crate) struct Round {
     pub length: Time,
     /// When the one that was heard was over, in simulated time.
     pub end: Time,
-    /// Payload of the messages that start in it, and as much is delivered and acknowledged.
+    /// Payload of the messages that end in it, and as much is delivered.
     pub bytes: u64,
     /// In the order of time, and at each node in the order in which they happened.
     events: Vec<(Time, Event)>,
-    /// The connections of which messages start and end.
-    pub connections: Vec<ConnectionId>,
+    /// The connections of which messages end, with the numbers of those that start and end.
+    turns: Vec<(ConnectionId, Turns)>,
 }
 
 impl Round {
-    /// The round of this `length` that began at a simulated time, by what was `heard` of it. `None` if no message started, or if not as many messages of a
-    /// connection were delivered and acknowledged as have started.
+    /// The round of this `length` that began at a simulated time, by what was `heard` of it. `None` if no message ended, if not as many messages of a
+    /// connection were delivered as ended, or if something had happened to one before.
     pub fn new(net: &Network, mut heard: Vec<Happening>, begin: Time, length: Time) -> Option<Round> {
         // Nodes go through a window one after the other.
         heard.sort_by_key(|happening| happening.at);
-        let mut counts: HashMap<ConnectionId, [u32; 3]> = HashMap::new();
-        let mut count = |flow: FlowId, place: usize| {
-            let connection = net.connections.of(flow);
-            counts.entry(connection).or_default()[place] += 1;
-            connection
-        };
+        let mut turns: HashMap<ConnectionId, Turns> = HashMap::new();
         let (mut events, mut bytes) = (Vec::with_capacity(heard.len()), 0);
         for Happening { at, number, what } in heard {
-            let flow = FlowId(number);
+            let (flow, connection) = match what {
+                What::Called(_) => (FlowId(0), ConnectionId(0)),
+                _ => (FlowId(number), net.connections.of(FlowId(number))),
+            };
+            let mut turn = |count: fn(&mut Turns) -> &mut usize| {
+                *count(turns.entry(connection).or_default()) += 1;
+            };
             let event = match what {
                 What::Started { stopped } => {
-                    let size = net.flows[flow.index()].size.bytes()?;
-                    bytes += size;
-                    Event::Starts(count(flow, 0), size, stopped)
+                    turn(|turns| &mut turns.start);
+                    Event::Starts(connection, net.flows[flow.index()].size.bytes()?, stopped)
                 }
-                What::Delivered => Event::Delivered(count(flow, 1)),
+                What::Delivered => {
+                    turn(|turns| &mut turns.delivered);
+                    Event::Delivered(connection)
+                }
+                What::Acknowledged { outcome, .. } if outcome.cnps + outcome.retransmitted_bytes > 0 => {
+                    return None;
+                }
                 What::Acknowledged { outcome, stopped } => {
-                    Event::Acknowledged(count(flow, 2), outcome, stopped)
+                    turn(|turns| &mut turns.end);
+                    bytes += outcome.acked_bytes;
+                    Event::Acknowledged(connection, outcome, stopped)
                 }
                 What::Called(call) => {
                     Event::Called(net.dependencies.steps()[number as usize].hold?.processor, call)
@@ -102,12 +118,15 @@ impl Round {
             };
             events.push((at.0.checked_sub(begin.0).map(Time)?, event));
         }
-        let is_whole = counts
-            .values()
-            .all(|&[started, delivered, acknowledged]| started == delivered && started == acknowledged);
-        let mut connections: Vec<ConnectionId> = counts.into_keys().collect();
-        connections.sort_unstable_by_key(|connection| connection.0);
-        (is_whole && bytes > 0).then_some(Round { length, end: begin + length, bytes, events, connections })
+        let is_whole = turns.values().all(|turns| turns.end > 0 && turns.delivered == turns.end);
+        let mut turns: Vec<_> = turns.into_iter().collect();
+        turns.sort_unstable_by_key(|(connection, _)| *connection);
+        (is_whole && bytes > 0).then_some(Round { length, end: begin + length, bytes, events, turns })
+    }
+
+    /// The connections of which messages end, in order of their numbers.
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> + '_ {
+        self.turns.iter().map(|(connection, _)| *connection)
     }
 
     /// Number of things that happen to messages and steps in it.
@@ -115,9 +134,9 @@ impl Round {
         self.events.len() as u64
     }
 
-    /// Whether messages of a connection start and end in it.
+    /// Whether messages of a connection end in it.
     pub fn has(&self, connection: ConnectionId) -> bool {
-        self.connections.binary_search_by_key(&connection.0, |connection| connection.0).is_ok()
+        self.turns.binary_search_by_key(&connection, |(connection, _)| *connection).is_ok()
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use xoff_engine::Time;
 
 use super::super::Hosts;
+use super::super::message::Message;
 use super::super::nic::NicScheduler;
 use super::Round;
 use super::program::{Ahead, Open};
@@ -20,6 +21,8 @@ pub(crate) type Names = HashMap<FlowId, Open>;
 pub(crate) struct Before {
     ahead: Ahead,
     names: Names,
+    /// By connection of the round: its messages under way, before and after.
+    lines: Vec<(Vec<FlowId>, Vec<Open>)>,
     /// By connection of the round: for how long its sender's port had been stopped.
     stopped: Vec<Time>,
 }
@@ -34,15 +37,18 @@ impl<N: NicScheduler> Hosts<N> {
         rounds: u64,
     ) -> Option<Before> {
         let ahead = self.go_ahead(ctx, round, rounds)?;
-        let (mut names, then) = (Names::new(), round.end + round.length * rounds);
-        for &connection in &round.connections {
+        let then = round.end + round.length * rounds;
+        let line = |connection: ConnectionId| {
             let sender = self.senders[connection.index()].as_deref();
             let open = sender.into_iter().flat_map(|sender| sender.open().map(|message| message.flow));
-            names.extend(open.zip(ahead.open(connection, then)));
-        }
-        let stopped = round.connections.iter().map(|&connection| self.stopped(ctx, links, connection));
-        let stopped = stopped.collect();
-        Some(Before { ahead, names, stopped })
+            (open.collect(), ahead.open(connection, then).collect())
+        };
+        let lines: Vec<(Vec<FlowId>, Vec<Open>)> = round.connections().map(line).collect();
+        let pairs =
+            lines.iter().flat_map(|(before, after)| before.iter().copied().zip(after.iter().copied()));
+        let names = pairs.collect();
+        let stopped = round.connections().map(|connection| self.stopped(ctx, links, connection)).collect();
+        Some(Before { ahead, names, lines, stopped })
     }
 
     /// For how long the port of a connection's sender was stopped so far.
@@ -63,27 +69,38 @@ impl<N: NicScheduler> Hosts<N> {
         time: Time,
         before: Before,
     ) {
-        let Before { ahead, names, stopped } = before;
-        let rounds = time.0 / round.length.0.max(1);
+        let Before { ahead, names, lines, stopped } = before;
+        let (net, rounds) = (ctx.net.clone(), time.0 / round.length.0.max(1));
         let mut each_round = HashMap::new();
-        for (&connection, before) in round.connections.iter().zip(stopped) {
+        for ((connection, before), (_, after)) in round.connections().zip(stopped).zip(&lines) {
             let each = Time((self.stopped(ctx, links, connection) - before).0 / rounds.max(1));
             each_round.insert(connection, each);
             let Some(sender) = self.senders[connection.index()].as_deref_mut() else { continue };
             // Those that learn from ACKs have heard what came meanwhile, and those that are idle are ahead.
-            if !sender.is_idle() && !ctx.net.signals.acks {
+            if !sender.is_idle() && !net.signals.acks {
                 sender.reaction.set_ahead(time);
             }
-            for message in sender.open_messages() {
+            let begun = sender.begun();
+            for message in sender.open_messages().take(begun) {
                 if let Some(name) = names.get(&message.flow) {
                     message.go_on_as(name, ctx.carried, name.stopped(each));
                 }
             }
+            let waits = after.iter().skip(begun);
+            sender.others.queue_instead(waits.map(|open| Message::that_waits(&net, open, ctx.carried, each)));
         }
         ctx.packets.rename(|flow| names.get(&flow).map_or(flow, |other| other.flow));
         if let Some(recall) = &mut self.recall {
-            let ended = ahead.ended_by_connection();
-            recall.carry_rounds(&ctx.net, (ctx.simulated() - time, time), round, &names, &ended);
+            let now = ctx.simulated() - time;
+            for (connection, (before, after)) in round.connections().zip(&lines) {
+                recall.note_started(connection, ahead.started(connection));
+                recall.forget_surplus(&net, connection, before.get(after.len()..).unwrap_or_default(), now);
+            }
+            recall.carry_rounds(&net, (now, time), round, &names);
+            for (connection, (before, after)) in round.connections().zip(&lines) {
+                recall.note_line(connection, after);
+                recall.add_surplus(&net, after.get(before.len()..).unwrap_or_default(), now + time);
+            }
         }
         ctx.changes += 1;
         self.catch_up(ctx, ahead, &each_round);

@@ -6,7 +6,7 @@ use xoff_engine::Time;
 
 use super::super::Hosts;
 use super::super::nic::NicScheduler;
-use super::{Event, Round, is_of_program};
+use super::{Event, Round, Turns, is_of_program};
 use crate::ctx::Ctx;
 use crate::event::{index_of, key, kind};
 use crate::ids::{ConnectionId, FlowId};
@@ -119,6 +119,28 @@ struct Line {
     open: VecDeque<Open>,
     /// How many of them are delivered.
     delivered: usize,
+    /// The sizes of those that have begun to send, or are the next to, at the end of each round.
+    begun: Vec<u64>,
+    /// How many have started.
+    started: u32,
+}
+
+impl Line {
+    fn size(net: &Network, open: &Open) -> Option<u64> {
+        net.flows[open.flow.index()].size.bytes()
+    }
+
+    /// Whether all messages that begin to send in the next round do so when those of the round that was heard did: as many start as end, or all of them wait
+    /// already, so many as `end`, and others behind them.
+    fn is_fed(&self, turns: &Turns) -> bool {
+        turns.start == turns.end || self.open.len() > self.begun.len() + turns.end
+    }
+
+    /// Whether those that have begun to send are as large as at the end of the round that was heard.
+    fn is_same(&self, net: &Network) -> bool {
+        self.open.len() >= self.begun.len()
+            && self.open.iter().zip(&self.begun).all(|(open, size)| Line::size(net, open) == Some(*size))
+    }
 }
 
 /// A program that is ahead of the network.
@@ -140,6 +162,9 @@ impl Ahead {
     fn go_through(&mut self, net: &Network, round: &Round) -> Option<()> {
         let (all, begin) = (&net.dependencies, self.since + round.length * self.rounds);
         self.rounds += 1;
+        if !round.turns.iter().all(|(connection, turns)| self.lines[connection].is_fed(turns)) {
+            return None;
+        }
         for &(after, event) in &round.events {
             let at = begin + after;
             match event {
@@ -147,7 +172,9 @@ impl Ahead {
                     let flow = self.pending.take_start(net, at, connection, size)?;
                     let stopped = Stopped(stopped, self.rounds);
                     let open = Open { flow, start: at, carried: Time::ZERO, stopped };
-                    self.lines.get_mut(&connection)?.open.push_back(open);
+                    let line = self.lines.get_mut(&connection)?;
+                    line.open.push_back(open);
+                    line.started += 1;
                 }
                 Event::Delivered(connection) => {
                     let line = self.lines.get_mut(&connection)?;
@@ -158,6 +185,9 @@ impl Ahead {
                 Event::Acknowledged(connection, outcome, stopped) => {
                     let line = self.lines.get_mut(&connection)?;
                     let open = line.open.pop_front()?;
+                    if Line::size(net, &open) != Some(outcome.acked_bytes) {
+                        return None;
+                    }
                     let Open { flow, start, carried, .. } = open;
                     line.delivered -= 1;
                     let skipped = carried + (at - start.max(self.since));
@@ -172,7 +202,8 @@ impl Ahead {
                 }
             }
         }
-        self.pending.is_over(begin + round.length).then_some(())
+        let is_same = self.lines.values().all(|line| line.is_same(net));
+        (is_same && self.pending.is_over(begin + round.length)).then_some(())
     }
 
     /// A milestone of a message has come.
@@ -183,13 +214,9 @@ impl Ahead {
         }
     }
 
-    /// By connection: the number of messages that have ended.
-    pub(super) fn ended_by_connection(&self) -> HashMap<ConnectionId, u32> {
-        let mut ended = HashMap::new();
-        for message in &self.ended {
-            *ended.entry(message.connection).or_default() += 1;
-        }
-        ended
+    /// The number of messages of a connection that have started.
+    pub(super) fn started(&self, connection: ConnectionId) -> u32 {
+        self.lines.get(&connection).map_or(0, |line| line.started)
     }
 
     /// The messages of a connection that are under way at a later time.
@@ -210,7 +237,7 @@ impl<N: NicScheduler> Hosts<N> {
             }
         });
         let mut lines = HashMap::new();
-        for &connection in &round.connections {
+        for &(connection, turns) in &round.turns {
             let mut line = Line::default();
             if let Some(sender) = self.senders[connection.index()].as_deref() {
                 for message in sender.open() {
@@ -220,6 +247,13 @@ impl<N: NicScheduler> Hosts<N> {
                     line.open.push_back(Open { flow, start, carried, stopped });
                     line.delivered += usize::from(recall.is_delivered(message.flow));
                 }
+                let begun = line.open.iter().take(sender.begun());
+                line.begun = begun.map(|open| Line::size(net, open)).collect::<Option<_>>()?;
+            }
+            // Nor did those of the round that was heard wait for others to start.
+            let then = line.open.len() + turns.end;
+            if turns.start != turns.end && then <= line.begun.len() + turns.end + turns.start {
+                return None;
             }
             lines.insert(connection, line);
         }

@@ -214,12 +214,12 @@ impl FastForward {
         let in_time = last.saturating_sub(then).0 / length.0.max(1);
         let most = in_time.min(MOST_HAPPENINGS / round.happenings().max(1));
         let rounds = partition.rounds_ahead(&round, most.min(rounds_of(&pulses, &paces, net.wire.payload)));
-        let is_heard = |connection: &ConnectionId| {
+        let is_heard = |connection: ConnectionId| {
             before.binary_search_by_key(&connection.0, |pulse| pulse.connection.0).is_ok()
         };
         let rounds = match &lessons {
             _ if rounds == 0 => 0,
-            Some(lessons) if round.connections.iter().all(is_heard) => partition.replay(lessons, rounds),
+            Some(lessons) if round.connections().all(is_heard) => partition.replay(lessons, rounds),
             None if net.has_known_state() => rounds,
             _ => 0,
         };

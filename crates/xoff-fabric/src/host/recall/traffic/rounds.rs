@@ -5,8 +5,8 @@ use std::mem;
 
 use xoff_engine::Time;
 
-use super::Traffic;
-use crate::host::rounds::{Names, Round};
+use super::{Traffic, Way};
+use crate::host::rounds::{Names, Open, Round};
 use crate::ids::{ConnectionId, FlowId};
 use crate::network::Network;
 
@@ -20,6 +20,39 @@ impl Traffic {
     /// Whether a message under way is delivered.
     pub fn is_delivered(&self, flow: FlowId) -> bool {
         self.open.get(&flow).is_some_and(|open| open.delivered.is_some())
+    }
+
+    /// A message that waits on a connection is not under way; returns its way.
+    pub fn forget(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Way> {
+        let open = self.open.remove(&flow)?;
+        let connection = net.connections.of(flow);
+        self.on[connection.index()].0 -= 1;
+        if self.on[connection.index()].0 == 0 {
+            self.busy.remove(&connection);
+        }
+        self.simulated -= usize::from(open.way != Way::Recalled);
+        for port in net.data_ports(&open.route) {
+            self.data[port.index()].retain(|&other| other != flow);
+        }
+        self.leave_acks(net, &open, now);
+        Some(open.way)
+    }
+
+    /// These are the messages of a connection, of which the last ones are not added yet.
+    pub fn note_line(&mut self, connection: ConnectionId, line: &[Open]) {
+        let number = self.on[connection.index()].0 as usize;
+        let Some(last) = number.checked_sub(1).and_then(|last| line.get(last)) else { return };
+        self.on[connection.index()].1 = last.flow;
+        if let Some(open) = self.open.get_mut(&last.flow) {
+            open.next = None;
+        }
+    }
+
+    /// Others do not learn from a message what it took.
+    pub fn teach_nothing(&mut self, flow: FlowId) {
+        if let Some(open) = self.open.get_mut(&flow) {
+            open.met = true;
+        }
     }
 
     /// From `now` on a `time` is carried forward, over rounds: messages under way go on as those of other `names`, which are as far then.
