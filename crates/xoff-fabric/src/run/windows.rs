@@ -236,9 +236,13 @@ impl Windows {
         self.now = None;
     }
 
-    /// All partitions have gone on to a time, with all that is tested between windows.
-    pub fn reach(&mut self, limit: Time) {
+    /// All partitions have gone on to a time, unless they have left events before that. Returns whether they have come so far, and the run goes on.
+    pub fn reach(&mut self, limit: Time, totals: &Totals) -> bool {
+        if totals.next < limit {
+            return false;
+        }
         self.limit = self.limit.max(limit);
+        !self.have_all_flows(totals) && !totals.failed
     }
 
     /// Time was carried forward since the last window: if payload arrives, it does so until then.
@@ -372,6 +376,22 @@ mod tests {
         assert_eq!(windows.next(&totals(50_030_000_000)), Ok(Time(50_031_000_000)));
         assert_eq!(windows.next(&totals(50_130_000_000)), Err(End::StandsStill));
         assert_eq!((windows.now(), windows.silent_for()), (Some(Time(50_130_000_000)), STANDSTILL));
+    }
+
+    #[test]
+    fn windows_go_on_where_partitions_have_left_events() {
+        // Partitions went on to 5 us by themselves. They have left an event at 4.1 us: the next window still holds it.
+        let mut windows = Windows::new(Bounds { flows: Some(1), ..FREE });
+        assert_eq!(windows.next(&at(3_500_000)), Ok(Time(4_000_000)));
+        assert!(!windows.reach(Time(5_000_000), &at(4_100_000)));
+        assert_eq!(windows.next(&at(4_100_000)), Ok(Time(5_000_000)));
+        // They have left none, and the run goes on, or its last flow has completed by 6.2 us: it ends at 7 us.
+        assert!(windows.reach(Time(6_200_000), &at(6_300_000)));
+        assert!(!windows.reach(Time(6_200_000), &Totals { flows_done: 1, ..at(6_300_000) }));
+        let done = |next| Totals { flows_done: 1, ..at(next) };
+        assert_eq!(windows.next(&done(6_300_000)), Ok(Time(7_000_000)));
+        assert_eq!(windows.next(&done(7_100_000)), Err(End::FlowsDone));
+        assert_eq!(windows.now(), Some(Time(7_000_000)));
     }
 
     #[test]

@@ -248,9 +248,7 @@ fn go_on(partition: &mut dyn AnyPartition, windows: &mut Windows, to: Time, most
     loop {
         let next = Time((windows.limit().0 / GRID.0 + 1) * GRID.0).min(to);
         partition.run_until(next - carried, most.saturating_sub(partition.totals().events));
-        windows.reach(next);
-        let totals = partition.totals();
-        if totals.next < next || windows.have_all_flows(&totals) || totals.failed {
+        if !windows.reach(next, &partition.totals()) {
             return None;
         }
         if next == to {
