@@ -6,6 +6,7 @@ use xoff_engine::Time;
 
 use super::super::Hosts;
 use super::super::nic::NicScheduler;
+use super::super::recall::Recall;
 use super::{Event, Round, Turns, is_of_program};
 use crate::ctx::Ctx;
 use crate::event::{index_of, key, kind};
@@ -126,8 +127,9 @@ struct Line {
 }
 
 impl Line {
+    /// The size of a message; `None` if anything but the network keeps it from coming to its end.
     fn size(net: &Network, open: &Open) -> Option<u64> {
-        net.flows[open.flow.index()].size.bytes()
+        Recall::is_plain(net, open.flow).then(|| net.flows[open.flow.index()].size.bytes()).flatten()
     }
 
     /// Whether all messages that begin to send in the next round do so when those of the round that was heard did: as many start as end, or all of them wait

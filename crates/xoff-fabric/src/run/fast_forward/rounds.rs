@@ -22,13 +22,19 @@ use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
 use crate::host::recall::Recall;
 use crate::host::rounds::{Round, is_of_program};
-use crate::ids::ConnectionId;
+use crate::ids::{ConnectionId, PortId};
 use crate::link::flow_control::LinkControl;
 use crate::network::Network;
 use crate::settings::FlowControl;
 
 /// Connections under way, in all states that are remembered, at most.
-const MOST_PULSES: usize = 1 << 21;
+const MOST_PULSES: usize = 1 << 18;
+
+/// Events of a round at most in which reaction points note all that they hear, some 90 B for each packet and for each ACK.
+const MOST_HEARD_EVENTS: u64 = 1 << 22;
+
+/// Looks come late by so many times the usual time after a start at most.
+const MOST_LATE: u64 = 16;
 
 /// Happenings in a jump, which take a second or so: nobody can interrupt the run meanwhile, or see its progress.
 const MOST_HAPPENINGS: u64 = 1 << 22;
@@ -132,14 +138,17 @@ impl FastForward {
             return true;
         };
         let payload = partition.network().wire.payload;
+        let learns = steady::learns_from_acks(partition.network());
+        let limit = if learns { MOST_HEARD_EVENTS } else { MOST_EVENTS };
         let (length, then) = (reached - earlier.at, at + (reached - earlier.at));
         if compare(&earlier.pulses, &pulses, payload).is_none()
             || then >= last
             || events < self.rounds.next_trial
+            || most_events(partition.network(), &pulses, length) > limit
         {
             return true;
         }
-        let most = most.min(events + MOST_EVENTS);
+        let most = most.min(events + limit);
         let jumps = self.go_through((partition, windows), (at, length, last), (state, &pulses), most);
         self.history.forget();
         if !jumps {
@@ -180,7 +189,7 @@ impl FastForward {
         let late = now.saturating_sub(start.saturating_sub(carried)).0.div_ceil(phase.0).next_power_of_two();
         let at = start.saturating_sub(carried) + phase * late;
         let last = partition.first_stated().min(self.left(carried)).saturating_sub(self.history.spacing());
-        (is_time && at < last).then_some((at, last))
+        (is_time && late <= MOST_LATE && at < last).then_some((at, last))
     }
 
     /// Lets the run go on from a state at a time for a round of some length, and jumps over those that follow and are the same, if they end before a time.
@@ -201,6 +210,11 @@ impl FastForward {
         let heard = partition.heard();
         let pulses = partition.pulses();
         let lessons = lessons(partition, before, &pulses, length);
+        // Nobody has looked meanwhile.
+        let reached = then + partition.carried();
+        if !self.account.has_met() && steady::meet(&pulses, &net, reached) {
+            self.account.met(reached);
+        }
         let is_same = went_on.is_some()
             && is_plain(partition, &pulses)
             && partition.marks() == counts.marks
@@ -240,6 +254,17 @@ impl FastForward {
         self.account.jumped(Span { start, length: time, error: 0.0 }, true);
         true
     }
+}
+
+/// The events of a time in which hosts send without a pause: an arrival of each packet and its ACK at each node of their paths.
+fn most_events(net: &Network, pulses: &[Pulse], time: Time) -> u64 {
+    let path = |pulse: &Pulse| {
+        let path = net.data_path(pulse.flow);
+        (path[0], path.len() as u64)
+    };
+    let hosts: HashMap<PortId, u64> = pulses.iter().map(path).collect();
+    let frame = |port: PortId| net.topology.rate(port).serialization(net.wire.frame()).0.max(1);
+    hosts.iter().map(|(&port, hops)| time.0 / frame(port) * hops * 2).sum()
 }
 
 /// Lets the run go on to a time on the network's clock, as it would by itself; `None` if it ends before, or has come to its limit of events.
@@ -323,7 +348,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Carries time forward over so many rounds.
     pub(crate) fn carry_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>) {
         let Partition { ctx, links, hosts, .. } = self;
-        let Some(before) = hosts.before_rounds(ctx, links, round, rounds) else { return };
+        let Some(before) = hosts.before_rounds(ctx, links, round, rounds) else {
+            debug_assert!(false, "the program goes through as many rounds as it said");
+            return;
+        };
         self.carry_forward(jump);
         let Partition { ctx, links, hosts, .. } = self;
         ctx.counters.delivered_bytes += round.bytes * rounds;
