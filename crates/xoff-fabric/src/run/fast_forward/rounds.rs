@@ -122,8 +122,7 @@ impl FastForward {
         now: Time,
     ) -> bool {
         let Some((at, last)) = self.next_look(partition, now) else { return false };
-        let most = partition.totals().events.saturating_add(self.budget);
-        if go_on(partition, windows, at, most).is_none() {
+        if go_on(partition, windows, at, u64::MAX).is_none() {
             return true;
         }
         let pulses = partition.pulses();
@@ -148,8 +147,8 @@ impl FastForward {
         {
             return true;
         }
-        let most = most.min(events + limit);
-        let jumps = self.go_through((partition, windows), (at, length, last), (state, &pulses), most);
+        let jumps =
+            self.go_through((partition, windows), (at, length, last), (state, &pulses), events + limit);
         self.history.forget();
         if !jumps {
             // The first rounds may be of messages that are about to be the last.
@@ -267,13 +266,15 @@ fn most_events(net: &Network, pulses: &[Pulse], time: Time) -> u64 {
     hosts.iter().map(|(&port, hops)| time.0 / frame(port) * hops * 2).sum()
 }
 
-/// Lets the run go on to a time on the network's clock, as it would by itself; `None` if it ends before, or has come to its limit of events.
+/// Lets the run go on to a time on the network's clock, as it would by itself; `None` if it ends before, or has handled more than `most` events by then.
 fn go_on(partition: &mut dyn AnyPartition, windows: &mut Windows, to: Time, most: u64) -> Option<()> {
     let (to, carried) = (to + partition.carried(), partition.carried());
     loop {
         let next = Time((windows.limit().0 / GRID.0 + 1) * GRID.0).min(to);
-        partition.run_until(next - carried, most.saturating_sub(partition.totals().events));
-        if !windows.reach(next, &partition.totals()) {
+        // A window that is left in its midst cannot be gone on with.
+        partition.run_until(next - carried, windows.budget(&partition.totals()));
+        let totals = partition.totals();
+        if !windows.reach(next, &totals) || totals.events > most {
             return None;
         }
         if next == to {
