@@ -407,7 +407,7 @@ impl Recall {
             self.beside.begin(flow, expected);
         }
         self.started[like.0.index()] += 1;
-        if self.started[like.0.index()] > 1 && self.has_more(like.0) {
+        if self.started[like.0.index()] > 1 && self.starts_of(like.0).1 > 0 {
             self.latest = Some((like.0, now));
         }
         self.traffic.begin(net, flow, (now, from), (way, is_alike, begins), troubles, &self.drift);

@@ -25,9 +25,10 @@ impl Recall {
         self.traffic.latest_on(connection)
     }
 
-    /// Whether more messages of a connection that carries several are to start.
-    pub fn has_more(&self, connection: ConnectionId) -> bool {
-        (self.started[connection.index()] as usize) < self.sizes[connection.index()].len()
+    /// The number of messages that have started of a connection that carries several, and of those that have not.
+    pub fn starts_of(&self, connection: ConnectionId) -> (u64, u64) {
+        let (started, all) = (self.started[connection.index()], self.sizes[connection.index()].len() as u64);
+        (started.into(), all.saturating_sub(started.into()))
     }
 
     /// Whether a message under way is delivered.

@@ -47,6 +47,9 @@ struct Seen {
     /// In simulated time.
     at: Time,
     pulses: Vec<Pulse>,
+    /// Events, and starts of the connection's messages, so far.
+    events: u64,
+    started: u64,
 }
 
 /// The states that were seen after starts of messages of one connection.
@@ -133,9 +136,9 @@ impl FastForward {
         let events = partition.totals().events;
         self.rounds.next = events + EVENTS_FOR_A_THING * size;
         let (state, reached) = (state.hash(), at + partition.carried());
-        let Some(earlier) = self.rounds.remember(state, Seen { at: reached, pulses: pulses.clone() }) else {
-            return true;
-        };
+        let (started, left) = self.rounds.starts_of(partition);
+        let seen = Seen { at: reached, pulses: pulses.clone(), events, started };
+        let Some(earlier) = self.rounds.remember(state, seen) else { return true };
         let payload = partition.network().wire.payload;
         let learns = steady::learns_from_acks(partition.network());
         let limit = if learns { MOST_HEARD_EVENTS } else { MOST_EVENTS };
@@ -143,7 +146,12 @@ impl FastForward {
         if compare(&earlier.pulses, &pulses, payload).is_none()
             || then >= last
             || events < self.rounds.next_trial
-            || most_events(partition.network(), &pulses, length) > limit
+            || !is_worth(
+                &earlier,
+                (started, left, events),
+                most_events(partition.network(), &pulses, length),
+                limit,
+            )
         {
             return true;
         }
@@ -173,7 +181,7 @@ impl FastForward {
             let [before, last] = rounds.starts;
             let interval =
                 Time(last.0.checked_sub(before.0).filter(|time| *time > 0).unwrap_or(u64::MAX / PATIENCE));
-            let is_over = rounds.reference.is_none_or(|reference| !recall.has_more(reference));
+            let is_over = rounds.reference.is_none_or(|reference| recall.starts_of(reference).1 == 0);
             if is_over || now + carried > last.saturating_add(interval * PATIENCE) {
                 let (connection, start) = recall.latest()?;
                 *rounds = Rounds { next: rounds.next, next_trial: rounds.next_trial, ..Rounds::default() };
@@ -248,7 +256,8 @@ impl FastForward {
         let since = Some(Since { ago: length, counts: &counts, repeats: true });
         let jump = Jump { time, paces: &paces, packets: &packets, since };
         partition.jump_rounds(&round, rounds, &jump);
-        self.rounds.jumped(state, Seen { at: start + time, pulses });
+        let ((started, _), events) = (self.rounds.starts_of(partition), partition.totals().events);
+        self.rounds.jumped(state, Seen { at: start + time, pulses, events, started });
         self.history.jumped(partition, std::iter::empty());
         self.account.jumped(Span { start, length: time, error: 0.0 }, true);
         true
@@ -283,7 +292,21 @@ fn go_on(partition: &mut dyn AnyPartition, windows: &mut Windows, to: Time, most
     }
 }
 
+/// Whether it is worth a round of `most` events to see that it comes again: that is not beyond a limit, and at most half of what the rounds that are left would take,
+/// as what there was between equal states was skipped in part. Messages of the connection have `started`, and others are `left`.
+fn is_worth(earlier: &Seen, (started, left, events): (u64, u64, u64), most: u64, limit: u64) -> bool {
+    let rounds = left / started.saturating_sub(earlier.started).max(1);
+    most <= limit && (events - earlier.events).saturating_mul(rounds) >= 2 * most
+}
+
 impl Rounds {
+    /// The number of messages of the connection that have started, and that have not.
+    fn starts_of(&self, partition: &dyn AnyPartition) -> (u64, u64) {
+        self.reference
+            .zip(partition.recall())
+            .map_or((0, 0), |(reference, recall)| recall.starts_of(reference))
+    }
+
     /// Rounds were jumped over, up to a state that was seen.
     fn jumped(&mut self, state: u64, seen: Seen) {
         let (reference, starts) = (self.reference, [self.starts[0], seen.at]);
@@ -388,6 +411,15 @@ mod tests {
             assert!(compare(&before, &[other, after[1], after[2]], 1_000).is_none(), "{other:?}");
         }
         assert!(compare(&before, &after[..2], 1_000).is_none(), "one more was under way");
+    }
+
+    #[test]
+    fn a_round_is_gone_through_if_those_that_are_left_take_more() {
+        // 2,000 events in two messages of the connection, of which 10 are left: 10,000 events in five rounds. A round with all that was skipped may have half of
+        // that.
+        let earlier = Seen { at: Time::ZERO, pulses: Vec::new(), events: 7_000, started: 4 };
+        let is = |most, limit| is_worth(&earlier, (6, 10, 9_000), most, limit);
+        assert!(is(5_000, 5_000) && !is(5_001, 6_000) && !is(5_000, 4_999));
     }
 
     #[test]
