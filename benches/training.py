@@ -4,7 +4,7 @@
 
 Every run is made twice, one after the other, on one thread: with every packet, and with `run.fast_forward`. Ratios of
 packet-hops and errors are the same on any machine; ratios of times need one that does nothing else. It takes some
-twelve minutes.
+sixteen minutes.
 """
 
 from __future__ import annotations

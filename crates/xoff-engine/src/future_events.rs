@@ -197,14 +197,9 @@ impl FutureEvents {
         });
     }
 
-    /// Takes these events out, in no order.
-    pub fn take_out(&mut self, is_one: impl Fn(u32) -> bool) -> Vec<Event> {
-        let mut out = Vec::new();
-        self.visit(|event| out.extend(is_one(event.key).then_some(event)));
-        if !out.is_empty() {
-            self.rearrange(&|event: Event| (!is_one(event.key)).then_some(event));
-        }
-        out
+    /// Removes these events.
+    pub fn remove(&mut self, is_one: impl Fn(u32) -> bool) {
+        self.rearrange(&|event: Event| (!is_one(event.key)).then_some(event));
     }
 
     /// Replaces each event by another or by none.

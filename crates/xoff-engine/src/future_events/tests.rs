@@ -295,6 +295,27 @@ proptest! {
     }
 }
 
+/// The times and keys of all events, in the order in which they come.
+fn all_of(mut events: FutureEvents) -> Vec<(u64, u32)> {
+    let mut found = Vec::new();
+    while let Some(event) = events.pop_before(Time::NEVER) {
+        found.push((event.time.0, event.key));
+    }
+    while let Some(window) = events.begin_window(Time::NEVER) {
+        found.extend(events.take_start(window.end).map(|(time, key)| (time.0, key)));
+        events.list_turns();
+        while events.open_next().is_some() {
+            while events.next_up() == Next::Own {
+                let event = events.take_own();
+                found.push((event.time.0, event.key));
+            }
+        }
+        events.end_window();
+        found.extend(events.take_common(window.end).map(|event| (event.time.0, event.key)));
+    }
+    found
+}
+
 #[test]
 fn what_comes_from_outside_comes_forward_and_all_else_stays() {
     // Keys from 6 are of what comes from outside: the start at 9,000 and the events at 8,000, 20,000,000 (beyond the wheel's
@@ -309,22 +330,21 @@ fn what_comes_from_outside_comes_forward_and_all_else_stays() {
         assert_eq!(events.first_of(is_external), Time(8_000));
         events.bring_forward(Time(7_000), is_external);
         assert_eq!(events.first_of(is_external), Time(1_000));
-        let mut found = Vec::new();
-        while let Some(event) = events.pop_before(Time::NEVER) {
-            found.push((event.time.0, event.key));
-        }
-        while let Some(window) = events.begin_window(Time::NEVER) {
-            found.extend(events.take_start(window.end).map(|(time, key)| (time.0, key)));
-            events.list_turns();
-            while events.open_next().is_some() {
-                while events.next_up() == Next::Own {
-                    let event = events.take_own();
-                    found.push((event.time.0, event.key));
-                }
-            }
-            events.end_window();
-            found.extend(events.take_common(window.end).map(|event| (event.time.0, event.key)));
-        }
-        assert_eq!(found, [(1_000, 7), (1_500, 3), (2_000, 6), (2_500, 15), (19_993_000, 8)]);
+        assert_eq!(all_of(events), [(1_000, 7), (1_500, 3), (2_000, 6), (2_500, 15), (19_993_000, 8)]);
+    }
+}
+
+#[test]
+fn events_that_are_removed_do_not_come() {
+    // Of a start at 9,000, events soon and beyond the wheel's horizon, and a common one, those with keys from 6 to 8 are removed: 3 and 15 are left.
+    let joint = FutureEvents::joint(0..0);
+    for mut events in [joint, FutureEvents::by_entity(2, std::iter::empty(), Time(100))] {
+        events.push_start(Time(9_000), 6);
+        events.push(0, Time(8_000), 7, 0);
+        events.push(0, Time(20_000_000), 8, 0);
+        events.push(1, Time(1_500), 3, 0);
+        events.push_common(Time(9_500), 15);
+        events.remove(|key| (6..=8).contains(&key));
+        assert_eq!(all_of(events), [(1_500, 3), (9_500, 15)]);
     }
 }

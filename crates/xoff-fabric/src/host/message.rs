@@ -113,15 +113,14 @@ impl Message {
     pub fn go_on_as(&mut self, other: &Open, carried: Time, stopped: Time) {
         self.flow = other.flow;
         self.carried_time = other.carried;
-        self.start = (other.start + other.carried).before(carried);
+        self.start = other.on_network_clock(carried);
         self.paused_before = stopped;
     }
 
     /// A message that waits behind others, after so much time was `carried` forward in the run, as its sender's port is stopped for `each` in each round.
     pub fn that_waits(net: &Network, open: &Open, carried: Time, each: Time) -> Message {
         let (flow, stopped) = (&net.flows[open.flow.index()], open.stopped(each));
-        let start = (open.start + open.carried).before(carried);
-        let message = Message::new(open.flow, flow, start, open.start, stopped);
+        let message = Message::new(open.flow, flow, open.on_network_clock(carried), open.start, stopped);
         Message { carried_time: open.carried, ..message }
     }
 

@@ -14,7 +14,12 @@ use crate::network::dependencies::{Dependencies, Milestone};
 use crate::network::dependency_tracker::{Call, DependencyTracker, Effects};
 
 /// A partition's events and records. The number of a step's event is above all messages' numbers.
-struct OfPartition<'a>(&'a mut Ctx);
+pub(super) struct OfPartition<'a>(pub &'a mut Ctx);
+
+/// What the argument of a step's event asks for.
+pub(super) fn call_of(arg: u32) -> Call {
+    if arg == 0 { Call::Ready } else { Call::Over }
+}
 
 impl Effects for OfPartition<'_> {
     fn start(&mut self, flow: FlowId, at: Time) {
@@ -92,7 +97,7 @@ impl<N: NicScheduler> Hosts<N> {
     /// The event of a step, whose number is above all messages'.
     pub fn step_event(&mut self, ctx: &mut Ctx, index: u32, arg: u32) {
         let (now, step) = (ctx.simulated(), index - ctx.net.first_other);
-        let call = if arg == 0 { Call::Ready } else { Call::Over };
+        let call = call_of(arg);
         self.note(ctx, step, What::Called(call));
         self.with_program(ctx, |all, program, effects| program.called(all, step, call, now, effects));
     }

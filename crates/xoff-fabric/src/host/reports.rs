@@ -34,6 +34,13 @@ fn sample_variables(ctx: &mut Ctx, sender: &Sender, flow: FlowId) {
     }
 }
 
+/// Counts a message that is over, with an outcome.
+pub(super) fn count_over(ctx: &mut Ctx, flow: FlowId, outcome: &FlowOutcome) {
+    ctx.counters.flows_done += 1;
+    ctx.counters.background_done += u64::from(ctx.net.is_background(flow));
+    ctx.probes.on_flow_end(ctx.now, flow, outcome);
+}
+
 impl<N: NicScheduler> Hosts<N> {
     /// A connection's rate and window, with those of its priority's shared reaction point.
     pub(super) fn rates_of(&mut self, ctx: &Ctx, connection: ConnectionId) -> (xoff_engine::Rate, u64) {
@@ -122,9 +129,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// A message is over, with an outcome.
     pub(super) fn message_over(&mut self, ctx: &mut Ctx, flow: FlowId, outcome: &FlowOutcome) {
-        ctx.counters.flows_done += 1;
-        ctx.counters.background_done += u64::from(ctx.net.is_background(flow));
-        ctx.probes.on_flow_end(ctx.now, flow, outcome);
+        count_over(ctx, flow, outcome);
         self.message_sent(ctx, flow);
     }
 

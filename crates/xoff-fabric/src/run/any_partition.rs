@@ -150,8 +150,8 @@ pub(super) trait AnyPartition: Send {
     fn heard(&mut self) -> Vec<Happening>;
     /// The number of rounds, at most `most`, that programs go through from now on as they went through this one.
     fn rounds_ahead(&self, round: &Round, most: u64) -> u64;
-    /// Carries time forward over so many rounds.
-    fn jump_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>);
+    /// Carries time forward over so many rounds; returns whether the program goes through them.
+    fn jump_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>) -> bool;
     /// Moves the network's clock to `now`, and lets reaction points live through the next `time`; returns how long their rates
     /// stay within `tolerance`, and their largest relative change until then.
     fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> (Time, f64);

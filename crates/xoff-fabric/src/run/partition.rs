@@ -504,8 +504,8 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.hosts.rounds_ahead(&self.ctx, round, most)
     }
 
-    fn jump_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>) {
-        self.carry_rounds(round, rounds, jump);
+    fn jump_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>) -> bool {
+        self.carry_rounds(round, rounds, jump)
     }
 
     fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> (Time, f64) {

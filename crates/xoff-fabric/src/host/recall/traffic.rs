@@ -456,14 +456,21 @@ impl Traffic {
         }
     }
 
+    /// A message is not under way on its connection any more.
+    fn leave(&mut self, connection: ConnectionId, way: Way) {
+        let (number, _) = &mut self.on[connection.index()];
+        *number -= 1;
+        if *number == 0 {
+            self.busy.remove(&connection);
+        }
+        self.simulated -= usize::from(way != Way::Recalled);
+    }
+
     /// A message is wholly acknowledged.
     pub fn end(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Seen> {
         let open = self.open.remove(&flow)?;
         let connection = net.connections.of(flow);
-        self.on[connection.index()].0 -= 1;
-        if self.on[connection.index()].0 == 0 {
-            self.busy.remove(&connection);
-        }
+        self.leave(connection, open.way);
         let next = if self.queues { open.next } else { Some(self.on[connection.index()].1) };
         let next = next.filter(|next| {
             let Some(next) = self.open.get_mut(next).filter(|next| next.behind == Some(flow)) else {
@@ -472,7 +479,6 @@ impl Traffic {
             (next.behind, next.tail) = (None, now.saturating_sub(next.start));
             true
         });
-        self.simulated -= usize::from(open.way != Way::Recalled);
         let Open { start, way, delivered, troubles, slack, .. } = open;
         if self.by_hops {
             let (met, lead, acks, waits, missed) = (true, Time::ZERO, 0.0, Time::ZERO, 0.0);

@@ -6,10 +6,12 @@ use xoff_engine::Time;
 
 use super::super::Hosts;
 use super::super::nic::NicScheduler;
+use super::super::program::{OfPartition, call_of};
 use super::super::recall::Recall;
+use super::super::reports::count_over;
 use super::{Event, Round, Turns, is_of_program};
 use crate::ctx::Ctx;
-use crate::event::{index_of, key, kind};
+use crate::event::index_of;
 use crate::ids::{ConnectionId, FlowId};
 use crate::network::Network;
 use crate::network::dependencies::Milestone;
@@ -42,7 +44,7 @@ impl Pending {
     fn add(&mut self, net: &Network, at: Time, key: u32, arg: u32) {
         match index_of(key).checked_sub(net.first_other) {
             Some(step) => {
-                self.calls.insert((at, step, if arg == 0 { Call::Ready } else { Call::Over }));
+                self.calls.insert((at, step, call_of(arg)));
             }
             None => {
                 self.starts.insert((at, FlowId(index_of(key))));
@@ -99,6 +101,11 @@ impl Stopped {
 }
 
 impl Open {
+    /// Its start on the network's clock, if so much time was `carried` forward in the run.
+    pub fn on_network_clock(&self, carried: Time) -> Time {
+        (self.start + self.carried).before(carried)
+    }
+
     /// For how long its sender's port had been stopped at its start, if it is stopped for `each` in each round.
     pub fn stopped(&self, each: Time) -> Time {
         self.stopped.time(each)
@@ -274,14 +281,14 @@ impl<N: NicScheduler> Hosts<N> {
         (0..most).take_while(goes_on).count() as u64
     }
 
-    /// The program after so many rounds, as many as it goes through. What it had asked for is taken out of the pending events.
+    /// The program after so many rounds, as many as it goes through. What it had asked for is no pending event any more.
     pub(super) fn go_ahead(&self, ctx: &mut Ctx, round: &Round, rounds: u64) -> Option<Ahead> {
         let mut ahead = self.ahead(ctx, round)?;
         let net = ctx.net.clone();
-        ctx.events.take_out(|key| is_of_program(&net, key));
         for _ in 0..rounds {
             ahead.go_through(&net, round)?;
         }
+        ctx.events.remove(|key| is_of_program(&net, key));
         Some(ahead)
     }
 
@@ -289,30 +296,15 @@ impl<N: NicScheduler> Hosts<N> {
     /// so long in each round.
     pub(super) fn catch_up(&mut self, ctx: &mut Ctx, ahead: Ahead, stopped: &HashMap<ConnectionId, Time>) {
         let Ahead { program, pending, ended, .. } = ahead;
-        let net = ctx.net.clone();
         for Ended { open, connection, outcome, stopped: then } in ended {
             let (flow, each) = (open.flow, stopped.get(&connection).copied().unwrap_or_default());
             let outcome = FlowOutcome { paused: then.time(each) - open.stopped(each), ..outcome };
-            ctx.counters.flows_done += 1;
-            ctx.counters.background_done += u64::from(net.is_background(flow));
-            ctx.probes.on_flow_end(ctx.now, flow, &outcome);
+            count_over(ctx, flow, &outcome);
         }
-        for (step, at) in pending.done {
-            ctx.probes.records.step_done(step, at);
-        }
-        for (at, flow) in pending.starts {
-            let (node, at) = (net.flows[flow.index()].src, ctx.on_network_clock(at));
-            ctx.schedule(node, at, key(kind::FLOW_START, flow.0), 0);
-        }
-        for (at, step, call) in pending.calls {
-            let (node, at) = (net.dependencies.steps()[step as usize].host, ctx.on_network_clock(at));
-            ctx.schedule(
-                node,
-                at,
-                key(kind::FLOW_START, net.first_other + step),
-                u32::from(call == Call::Over),
-            );
-        }
+        let mut effects = OfPartition(ctx);
+        pending.done.into_iter().for_each(|(step, at)| effects.done(step, at));
+        pending.starts.into_iter().for_each(|(at, flow)| effects.start(flow, at));
+        pending.calls.into_iter().for_each(|(at, step, call)| effects.call(at, step, call));
         self.program = Some(Box::new(program));
     }
 }

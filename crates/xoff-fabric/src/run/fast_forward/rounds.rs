@@ -231,7 +231,7 @@ impl FastForward {
         let Some((did, round)) = did.zip(Round::new(&net, heard, at + partition.carried(), length)) else {
             return false;
         };
-        let Some(mut paces) = paces(&net, &round, (before, &pulses), &did) else { return false };
+        let Some(mut paces) = paces(&round, (before, &pulses), &did) else { return false };
         let in_time = last.saturating_sub(then).0 / length.0.max(1);
         let most = in_time.min(MOST_HAPPENINGS / round.happenings().max(1));
         let rounds = partition.rounds_ahead(&round, most.min(rounds_of(&pulses, &paces, net.wire.payload)));
@@ -255,7 +255,9 @@ impl FastForward {
         let start = then + partition.carried();
         let since = Some(Since { ago: length, counts: &counts, repeats: true });
         let jump = Jump { time, paces: &paces, packets: &packets, since };
-        partition.jump_rounds(&round, rounds, &jump);
+        if !partition.jump_rounds(&round, rounds, &jump) {
+            return false;
+        }
         let ((started, _), events) = (self.rounds.starts_of(partition), partition.totals().events);
         self.rounds.jumped(state, Seen { at: start + time, pulses, events, started });
         self.history.jumped(partition, std::iter::empty());
@@ -326,12 +328,7 @@ impl Rounds {
 }
 
 /// What connections send in a round of which no message starts or ends in it; `None` if one of the others is only a part further.
-fn paces(
-    net: &Network,
-    round: &Round,
-    (before, after): (&[Pulse], &[Pulse]),
-    did: &[Did],
-) -> Option<Vec<Pace>> {
+fn paces(round: &Round, (before, after): (&[Pulse], &[Pulse]), did: &[Did]) -> Option<Vec<Pace>> {
     let mut paces = Vec::new();
     for ((before, after), did) in before.iter().zip(after).zip(did) {
         match (did, round.has(after.connection)) {
@@ -348,9 +345,7 @@ fn paces(
             }),
         }
     }
-    let is_plain = |pulse: &Pulse| Recall::is_plain(net, pulse.flow);
-    let turned = after.iter().filter(|pulse| round.has(pulse.connection));
-    turned.into_iter().all(is_plain).then_some(paces)
+    Some(paces)
 }
 
 /// The number of rounds after which each message that does not end in one still has a packet to send.
@@ -369,17 +364,15 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         self.next_of(|key| !is_of_program(net, key))
     }
 
-    /// Carries time forward over so many rounds.
-    pub(crate) fn carry_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>) {
+    /// Carries time forward over so many rounds; returns whether the program goes through them.
+    pub(crate) fn carry_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>) -> bool {
         let Partition { ctx, links, hosts, .. } = self;
-        let Some(before) = hosts.before_rounds(ctx, links, round, rounds) else {
-            debug_assert!(false, "the program goes through as many rounds as it said");
-            return;
-        };
+        let Some(before) = hosts.before_rounds(ctx, links, round, rounds) else { return false };
         self.carry_forward(jump);
         let Partition { ctx, links, hosts, .. } = self;
         ctx.counters.delivered_bytes += round.bytes * rounds;
         hosts.after_rounds(ctx, links, round, jump.time, before);
+        true
     }
 }
 

@@ -25,12 +25,7 @@ impl Traffic {
     /// A message that waits on a connection is not under way; returns its way.
     pub fn forget(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Way> {
         let open = self.open.remove(&flow)?;
-        let connection = net.connections.of(flow);
-        self.on[connection.index()].0 -= 1;
-        if self.on[connection.index()].0 == 0 {
-            self.busy.remove(&connection);
-        }
-        self.simulated -= usize::from(open.way != Way::Recalled);
+        self.leave(net.connections.of(flow), open.way);
         for port in net.data_ports(&open.route) {
             self.data[port.index()].retain(|&other| other != flow);
         }
