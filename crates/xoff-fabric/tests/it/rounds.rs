@@ -35,6 +35,9 @@ struct Ring {
     /// Other messages, on connections of their own, and in which lap host 0 sends another one as soon as it gets one.
     others: Vec<Flow>,
     another_in: Option<u32>,
+    /// Both messages of a host wait for both of the host before, so that they start at the same time; from this lap on that of the second channel has the
+    /// smaller number.
+    swaps_in: Option<u32>,
     /// Hosts compute for so long before each message, one message after the other.
     computes: Option<Time>,
     scheme: &'static str,
@@ -53,6 +56,7 @@ impl Default for Ring {
             delay: |_| Time::ZERO,
             others: Vec::new(),
             another_in: None,
+            swaps_in: None,
             computes: None,
             scheme: "none",
             settings: Settings::default(),
@@ -72,7 +76,8 @@ impl Ring {
         let (mut dependencies, mut steps) = (Vec::new(), Vec::new());
         for (lap, host, channel) in laps(self.laps) {
             flows.push(flow(host, (host + 1) % HOSTS, (self.size)(lap)));
-            connections.push(Some(channel));
+            let is_swapped = self.swaps_in.is_some_and(|swap| lap >= swap);
+            connections.push(Some(if is_swapped { CHANNELS - 1 - channel } else { channel }));
             let before = self.waits_for.unwrap_or(|lap| lap.checked_sub(1));
             let Some(before) = before(lap) else { continue };
             if self.has_source && host == 0 {
@@ -84,6 +89,10 @@ impl Ring {
             };
             let then = Waiter::Flow(Ring::number(lap, host, channel));
             let delay = (self.delay)(lap);
+            if self.swaps_in.is_some() {
+                let other = Ring::number(before, (host + HOSTS - 1) % HOSTS, CHANNELS - 1 - channel);
+                dependencies.push(Dependency { on: Milestone::Delivered(other), then, delay });
+            }
             let Some(time) = self.computes else {
                 dependencies.push(Dependency { on, then, delay });
                 continue;
@@ -226,6 +235,13 @@ fn messages_that_start_at_another_time_end_the_rounds() {
     // From lap 200 on each message starts a picosecond later, or the messages of lap 200 alone do.
     Ring { delay: |lap| Time(u64::from(lap >= 200)), ..Ring::default() }.assert_same(3);
     Ring { delay: |lap| Time(u64::from(lap == 200)), ..Ring::default() }.assert_same(3);
+}
+
+#[test]
+fn simultaneous_messages_start_in_the_order_of_their_numbers() {
+    // Up to lap 200 a host's message of the first channel sends the first packet, and that of the second channel from then on. The rounds before and those after
+    // are skipped.
+    Ring { swaps_in: Some(200), ..Ring::default() }.assert_same(3);
 }
 
 #[test]
