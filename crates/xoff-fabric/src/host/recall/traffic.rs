@@ -3,6 +3,7 @@
 //! Times are simulated times.
 
 mod rounds;
+mod routes;
 mod turns;
 
 use std::collections::{BTreeSet, HashMap};
@@ -12,8 +13,10 @@ use xoff_engine::{Rate, Time};
 use super::Troubles;
 use super::delivered::{Delivered, Late};
 use super::drift::Drift;
-use crate::ids::{ConnectionId, FlowId, PortId};
+use crate::ids::{ConnectionId, FlowId};
 use crate::network::{Network, Route};
+pub(super) use routes::latency;
+use routes::{ack_load, ways};
 
 /// ACKs at one port.
 #[derive(Clone, Copy, Default)]
@@ -161,16 +164,6 @@ pub(super) struct Traffic {
     by_hops: bool,
     /// Messages may be recalled that have data of others ahead of them on their connection.
     queues: bool,
-}
-
-/// Time of a message's first packet to each port of its path, at the earliest.
-fn ways(net: &Network, path: &[PortId]) -> Vec<Time> {
-    let hop = |way: &mut Time, &port: &PortId| {
-        let before = *way;
-        *way += net.topology.delay(port);
-        Some(before)
-    };
-    path.iter().scan(Time::ZERO, hop).collect()
 }
 
 impl Traffic {
@@ -589,18 +582,4 @@ pub(super) const CLEAR: i64 = i64::MAX;
 /// Time from when data were sent to a start, ps.
 pub(super) fn slack(sent_at: Time, start: Time) -> i64 {
     start.0.cast_signed().saturating_sub(sent_at.0.cast_signed())
-}
-
-/// Time from the moment when a packet has left its host to its arrival, where nothing else is on its way.
-pub(super) fn latency(net: &Network, route: &Route, now: Time) -> Time {
-    let path = net.data_ports(route);
-    let delays = path.iter().fold(Time::ZERO, |sum, &port| sum + net.topology.delay(port));
-    let frame = |port: &PortId| net.rate_at(*port, now).serialization(net.wire.frame());
-    path.iter().skip(1).fold(delays, |sum, port| sum + frame(port))
-}
-
-/// Share of a link's time that the ACKs of a message on a route take whose data fill a link of the same rate.
-fn ack_load(net: &Network, route: &Route) -> f64 {
-    let ack = net.wire.ack + net.wire.ack_growth * u64::from(route.ack_links);
-    ack as f64 / (net.wire.frame() * u64::from(net.settings.host.ack_every.max(1))) as f64
 }

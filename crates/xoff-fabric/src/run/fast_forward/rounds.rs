@@ -367,7 +367,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Carries time forward over so many rounds; returns whether the program goes through them.
     pub(crate) fn carry_rounds(&mut self, round: &Round, rounds: u64, jump: &Jump<'_>) -> bool {
         let Partition { ctx, links, hosts, .. } = self;
-        let Some(before) = hosts.before_rounds(ctx, links, round, rounds) else { return false };
+        let before = hosts.before_rounds(ctx, links, round, rounds);
+        // Senders have heard by now what comes in all rounds.
+        debug_assert!(before.is_some(), "the program goes through as many rounds as it said");
+        let Some(before) = before else { return false };
         self.carry_forward(jump);
         let Partition { ctx, links, hosts, .. } = self;
         ctx.counters.delivered_bytes += round.bytes * rounds;
