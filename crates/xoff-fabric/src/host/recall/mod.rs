@@ -111,7 +111,7 @@ struct Fate {
     is_smooth: bool,
 }
 
-/// Data and ACKs of recalled messages.
+/// Data and ACKs of messages that are not simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sent {
     pub packets: u64,
@@ -122,7 +122,7 @@ pub(crate) struct Sent {
 
 impl Sent {
     /// Adds a message, or the first `size` bytes of one.
-    fn add(&mut self, net: &Network, size: u64) {
+    pub fn add(&mut self, net: &Network, size: u64) {
         let packets = size.div_ceil(net.wire.payload);
         self.packets += packets;
         self.bytes += size + packets * (net.wire.frame() - net.wire.payload);

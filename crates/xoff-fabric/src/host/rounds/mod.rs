@@ -11,13 +11,14 @@ mod program;
 pub(crate) use names::Names;
 pub(crate) use program::Open;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use xoff_engine::Time;
 use xoff_schemes::ReactionPoint;
 
 use super::Hosts;
 use super::nic::NicScheduler;
+use super::recall::Sent;
 use crate::ctx::Ctx;
 use crate::event::{index_of, kind, kind_of};
 use crate::ids::{ConnectionId, FlowId};
@@ -77,6 +78,10 @@ pub(crate) struct Round {
     events: Vec<(Time, Event)>,
     /// The connections of which messages end, with the numbers of those that start and end.
     turns: Vec<(ConnectionId, Turns)>,
+    /// By connection: data and ACKs of the messages that end.
+    sent: BTreeMap<ConnectionId, Sent>,
+    /// By connection: payload of the messages that end.
+    payloads: HashMap<ConnectionId, u64>,
 }
 
 impl Round {
@@ -87,6 +92,8 @@ impl Round {
         heard.sort_by_key(|happening| happening.at);
         let mut turns: HashMap<ConnectionId, Turns> = HashMap::new();
         let (mut events, mut bytes) = (Vec::with_capacity(heard.len()), 0);
+        let mut sent: BTreeMap<ConnectionId, Sent> = BTreeMap::new();
+        let mut payloads: HashMap<ConnectionId, u64> = HashMap::new();
         for Happening { at, number, what } in heard {
             let (flow, connection) = match what {
                 What::Called(_) => (FlowId(0), ConnectionId(0)),
@@ -110,6 +117,8 @@ impl Round {
                 What::Acknowledged { outcome, stopped } => {
                     turn(|turns| &mut turns.end);
                     bytes += outcome.acked_bytes;
+                    sent.entry(connection).or_default().add(net, outcome.acked_bytes);
+                    *payloads.entry(connection).or_default() += outcome.acked_bytes;
                     Event::Acknowledged(connection, outcome, stopped)
                 }
                 What::Called(call) => {
@@ -121,12 +130,30 @@ impl Round {
         let is_whole = turns.values().all(|turns| turns.end > 0 && turns.delivered == turns.end);
         let mut turns: Vec<_> = turns.into_iter().collect();
         turns.sort_unstable_by_key(|(connection, _)| *connection);
-        (is_whole && bytes > 0).then_some(Round { length, end: begin + length, bytes, events, turns })
+        (is_whole && bytes > 0).then_some(Round {
+            length,
+            end: begin + length,
+            bytes,
+            events,
+            turns,
+            sent,
+            payloads,
+        })
     }
 
     /// The connections of which messages end, in order of their numbers.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> + '_ {
         self.turns.iter().map(|(connection, _)| *connection)
+    }
+
+    /// By connection of which messages end: what they send, and the ACKs of it.
+    pub fn sent(&self) -> impl Iterator<Item = (ConnectionId, Sent)> + '_ {
+        self.sent.iter().map(|(&connection, &sent)| (connection, sent))
+    }
+
+    /// Payload of a connection's messages that end in it.
+    pub fn payload(&self, connection: ConnectionId) -> u64 {
+        self.payloads.get(&connection).copied().unwrap_or_default()
     }
 
     /// Number of things that happen to messages and steps in it.

@@ -298,7 +298,9 @@ impl<N: NicScheduler> Hosts<N> {
         let Ahead { program, pending, ended, .. } = ahead;
         for Ended { open, connection, outcome, stopped: then } in ended {
             let (flow, each) = (open.flow, stopped.get(&connection).copied().unwrap_or_default());
-            let outcome = FlowOutcome { paused: then.time(each) - open.stopped(each), ..outcome };
+            // Between states that are alike, a port may be stopped at the end alone.
+            let outcome =
+                FlowOutcome { paused: then.time(each).saturating_sub(open.stopped(each)), ..outcome };
             count_over(ctx, flow, &outcome);
         }
         let mut effects = OfPartition(ctx);

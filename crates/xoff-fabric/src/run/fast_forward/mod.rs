@@ -27,6 +27,7 @@
 //! whole again, routing learns of it, the end of the run. The packets then run again as usual, through the whole transient.
 
 mod account;
+mod alike;
 mod anew;
 mod course;
 mod cycle;
@@ -66,6 +67,7 @@ use super::simulation::Progress;
 use super::windows::{End, Windows};
 use crate::host::forward::Pulse;
 use crate::host::recall::{Recall, Tally};
+use crate::network::Network;
 
 /// A reaction point that learns from ACKs gets so many base RTTs of a steady run, in all, until a period comes that repeats exactly; then jumps
 /// are approximate too, and the run is uncertain from the first of them on.
@@ -220,6 +222,16 @@ impl FastForward {
         self.end.before(carried)
     }
 
+    /// Whether jumps may be approximate.
+    fn approximates(&self, net: &Network) -> bool {
+        let may = match self.approximate {
+            Approximate::Never => false,
+            Approximate::Apart => self.is_apart && !self.account.has_met(),
+            Approximate::Always => true,
+        };
+        may && steady::feels_no_updates(net)
+    }
+
     fn try_jump(&mut self, partition: &mut dyn AnyPartition, now: Time) -> Result<(), Held> {
         let net = partition.network();
         if is_unknown(net) {
@@ -238,11 +250,7 @@ impl FastForward {
         let min = self.history.spacing() * MIN_LOOKS;
         let is_apart = self.is_apart && !self.account.has_met();
         let may_share = self.approximate == Approximate::Always;
-        let approximates = match self.approximate {
-            Approximate::Never => false,
-            Approximate::Apart => is_apart && steady::feels_no_updates(net),
-            Approximate::Always => steady::feels_no_updates(net),
-        };
+        let approximates = self.approximates(net);
         let steady = Steady::of(&self.history, (net, reached), self.tolerance, (approximates, may_share));
         // Chance may hit the next packet, or none of all that a jump skips.
         let by_chance = self.history.is_by_chance();

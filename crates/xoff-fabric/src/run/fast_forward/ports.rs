@@ -2,7 +2,10 @@
 //!
 //! Telemetry reads a port's own count of bytes beside the network's clock, so that count must not jump.
 
+use xoff_engine::Time;
+
 use crate::host::recall::Recall;
+use crate::host::rounds::Round;
 use crate::ids::PortId;
 use crate::link::port::Port;
 use crate::network::Network;
@@ -44,6 +47,21 @@ impl CarriedPorts {
                 let port = &mut self.0[port.index()];
                 port.packets += sent.acks;
                 port.bytes += sent.acks * (net.wire.ack + net.wire.ack_growth * hop as u64);
+            }
+        }
+    }
+
+    /// Adds what messages of `rounds` sent that were not simulated, by the paths of a simulated time.
+    pub fn add_rounds(&mut self, net: &Network, round: &Round, rounds: u64, now: Time) {
+        let ports = net.topology.ports() as usize;
+        for (connection, sent) in round.sent() {
+            let flow = net.connections.first_message(connection);
+            for &port in net.data_path_at(flow, now) {
+                self.add(ports, port, sent.packets * rounds, sent.bytes * rounds);
+            }
+            for (hop, &port) in net.ack_path_at(flow, now).iter().enumerate() {
+                let size = net.wire.ack + net.wire.ack_growth * hop as u64;
+                self.add(ports, port, sent.acks * rounds, sent.acks * rounds * size);
             }
         }
     }

@@ -4,6 +4,9 @@
 //! while after each start of a message of one connection, and remembered by one number each. If one comes again, the run goes on for another round,
 //! and hears what happens to messages; if the state is the same once more, rounds follow that are the same, as long as the program of the
 //! messages goes on in the same way: see [`crate::host::rounds`].
+//!
+//! Where a scheme has a state of its own, states come again but for some part of a packet. Then rounds between two states that are [`alike`] are skipped in the
+//! same way, if jumps may be approximate, and the run is uncertain from then on.
 
 use std::collections::HashMap;
 
@@ -13,11 +16,12 @@ use super::super::any_partition::AnyPartition;
 use super::super::partition::Partition;
 use super::super::windows::{GRID, Windows};
 use super::account::Span;
+use super::alike::{Did, Recent, Seen, alike, rounds_by, same};
 use super::cycle::{EVENTS_FOR_A_THING, MIN_PHASE, MOST_EVENTS};
 use super::jump::{Jump, Since};
 use super::state::State;
 use super::trial::{lessons, listen};
-use super::{FastForward, steady};
+use super::{Approximate, FastForward, steady};
 use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
 use crate::host::recall::Recall;
@@ -28,7 +32,7 @@ use crate::network::Network;
 use crate::settings::FlowControl;
 
 /// Connections under way, in all states that are remembered, at most.
-const MOST_PULSES: usize = 1 << 18;
+pub(super) const MOST_PULSES: usize = 1 << 18;
 
 /// Events of a round at most in which reaction points note all that they hear, some 90 B for each packet and for each ACK.
 const MOST_HEARD_EVENTS: u64 = 1 << 22;
@@ -39,18 +43,11 @@ const MOST_LATE: u64 = 16;
 /// Happenings in a jump, which take a second or so: nobody can interrupt the run meanwhile, or see its progress.
 const MOST_HAPPENINGS: u64 = 1 << 22;
 
+/// States of a network that tell all of it are looked at before rounds are skipped that are not exactly the same.
+const LOOKS_FOR_SAME: usize = 64;
+
 /// Without a start for so many times as long as before, another connection's starts are looked at.
 const PATIENCE: u64 = 4;
-
-/// A state that was seen.
-struct Seen {
-    /// In simulated time.
-    at: Time,
-    pulses: Vec<Pulse>,
-    /// Events, and starts of the connection's messages, so far.
-    events: u64,
-    started: u64,
-}
 
 /// The states that were seen after starts of messages of one connection.
 #[derive(Default)]
@@ -61,6 +58,8 @@ pub(super) struct Rounds {
     /// By state, and the number of connections under way in all of them.
     seen: HashMap<u64, Seen>,
     pulses: usize,
+    /// The last states that were seen, if jumps may be approximate.
+    recent: Recent,
     /// The number of events before which there is no other look, and before which the run does not go on for a round.
     next: u64,
     next_trial: u64,
@@ -68,52 +67,39 @@ pub(super) struct Rounds {
     failures: u32,
 }
 
-/// Whether all that tells apart how a network goes on is in its state, and messages of a connection may take each other's place.
+/// Whether messages of a connection may take each other's place.
 fn may_repeat(partition: &dyn AnyPartition, reached: Time) -> bool {
     let net = partition.network();
-    (net.has_known_state() || steady::learns_from_acks(net))
-        && !super::is_unknown(net)
-        && !steady::holds_times(net)
-        && !steady::draws_by_packet(net)
-        && !steady::hides_order(net)
-        && !net.is_restless(reached)
-        && !(net.signals.ecn && partition.has_port_states())
+    let hides = super::is_unknown(net)
+        || steady::holds_times(net)
+        || steady::draws_by_packet(net)
+        || steady::hides_order(net)
+        || net.is_restless(reached)
+        || net.signals.ecn && partition.has_port_states();
+    !hides
         && !matches!(net.settings.flow_control, FlowControl::Bfc(_))
         && !partition.is_slowed()
         && partition.may_have_rounds()
 }
 
-/// Whether nothing keeps a time or a state now that is in no state of the network.
+/// Whether nothing keeps a time now against which a jump would move all else.
 fn is_plain(partition: &dyn AnyPartition, pulses: &[Pulse]) -> bool {
     let holds = |pulse: &Pulse| pulse.resends || pulse.ready_at.is_some() || pulse.has_bursts;
     partition.recall().is_some_and(Recall::is_simulating)
-        && partition.are_points_settled()
         && !partition.holds_times()
         && !partition.has_notices()
         && !pulses.iter().any(holds)
-        && (partition.network().has_known_state() || steady::hear_again(partition.network(), pulses))
 }
 
-/// What a connection did between two equal states.
-enum Did {
-    /// Its messages went on to be as far.
-    Turned,
-    /// Its message sent so many whole packets.
-    Sent(u64),
+/// Whether states may tell all of a network: no scheme has one of its own that does not hear again what comes.
+fn tells_all(net: &Network) -> bool {
+    net.has_known_state() || steady::learns_from_acks(net)
 }
 
-/// What each connection did between two equal states; `None` if one is not as far as it was and sends another message, or not in whole packets.
-fn compare(before: &[Pulse], after: &[Pulse], payload: u64) -> Option<Vec<Did>> {
-    let did = |(before, after): (&Pulse, &Pulse)| {
-        let sent = after.sent.checked_sub(before.sent)?;
-        let goes_on = before.flow == after.flow && sent > 0;
-        match goes_on {
-            _ if before.connection != after.connection => None,
-            true => sent.is_multiple_of(payload).then_some(Did::Sent(sent / payload)),
-            false => (before.left == after.left).then_some(Did::Turned),
-        }
-    };
-    (before.len() == after.len()).then(|| before.iter().zip(after).map(did).collect()).flatten()
+/// Whether all that tells apart how a network goes on is in its state.
+fn tells(partition: &dyn AnyPartition, pulses: &[Pulse]) -> bool {
+    let net = partition.network();
+    (net.has_known_state() || steady::hear_again(net, pulses)) && partition.are_points_settled()
 }
 
 impl FastForward {
@@ -132,19 +118,33 @@ impl FastForward {
         if !is_plain(partition, &pulses) {
             return true;
         }
-        let (state, size) = State::between_messages(partition, &pulses, at);
-        let events = partition.totals().events;
-        self.rounds.next = events + EVENTS_FOR_A_THING * size;
-        let (state, reached) = (state.hash(), at + partition.carried());
+        let (events, reached) = (partition.totals().events, at + partition.carried());
         let (started, left) = self.rounds.starts_of(partition);
-        let seen = Seen { at: reached, pulses: pulses.clone(), events, started };
-        let Some(earlier) = self.rounds.remember(state, seen) else { return true };
+        let seen = Seen { at: reached, on_clock: at, pulses: pulses.clone(), events, started };
         let payload = partition.network().wire.payload;
+        let tells = tells(partition, &pulses);
+        let rounds_off = self.rounds_off(partition.network(), &pulses);
+        if !tells && !rounds_off {
+            return true;
+        }
+        let (mut size, mut earlier) = (pulses.len() as u64, None);
+        if tells {
+            let (state, things) = State::between_messages(partition, &pulses, at);
+            let (state, before) = (state.hash(), self.rounds.remember(state.hash(), seen.clone()));
+            let before = before.filter(|before| same(&before.pulses, &pulses, payload).is_some());
+            (size, earlier) = (things, before.map(|before| (before, Some(state))));
+        }
+        self.rounds.next = events + EVENTS_FOR_A_THING * size;
+        if rounds_off {
+            earlier = earlier
+                .or_else(|| Some((self.rounds.recent.most_alike(&seen, payload, self.tolerance)?, None)));
+            self.rounds.recent.remember(seen);
+        }
+        let Some((earlier, state)) = earlier else { return true };
         let learns = steady::learns_from_acks(partition.network());
-        let limit = if learns { MOST_HEARD_EVENTS } else { MOST_EVENTS };
+        let limit = if learns && state.is_some() { MOST_HEARD_EVENTS } else { MOST_EVENTS };
         let (length, then) = (reached - earlier.at, at + (reached - earlier.at));
-        if compare(&earlier.pulses, &pulses, payload).is_none()
-            || then >= last
+        if then >= last
             || events < self.rounds.next_trial
             || !is_worth(
                 &earlier,
@@ -167,11 +167,23 @@ impl FastForward {
         true
     }
 
+    /// Whether rounds may be skipped that are not exactly the same; of a network of which states tell all, if the run may be uncertain of it and no state has
+    /// come again for long.
+    fn rounds_off(&self, net: &Network, pulses: &[Pulse]) -> bool {
+        // Points of switches would have come to other rates meanwhile.
+        let computes = net.signals.congestion_point || net.signals.switch_point;
+        let waits = tells_all(net)
+            && (self.approximate != Approximate::Always || self.rounds.seen.len() < LOOKS_FOR_SAME);
+        self.approximates(net) && !computes && !waits && !pulses.iter().any(|pulse| pulse.has_timer)
+    }
+
     /// When the state is to be looked at, and before when a jump ends, on the network's clock, if a message has started since the last look.
     fn next_look(&mut self, partition: &dyn AnyPartition, now: Time) -> Option<(Time, Time)> {
         let (carried, recall) = (partition.carried(), partition.recall()?);
         let has_gone_on = self.history.looks.is_empty();
-        if has_gone_on || recall.latest().is_none() || !may_repeat(partition, now + carried) {
+        let net = partition.network();
+        let may_skip = tells_all(net) || self.approximates(net);
+        if has_gone_on || recall.latest().is_none() || !may_skip || !may_repeat(partition, now + carried) {
             return None;
         }
         let rounds = &mut self.rounds;
@@ -205,35 +217,52 @@ impl FastForward {
         &mut self,
         (partition, windows): (&mut dyn AnyPartition, &mut Windows),
         (at, length, last): (Time, Time, Time),
-        (state, before): (u64, &[Pulse]),
+        (state, before): (Option<u64>, &[Pulse]),
         most: u64,
     ) -> bool {
         let (net, then) = (partition.network().clone(), at + length);
         let counts = partition.counts(true);
         let chances = partition.version()[2..].to_vec();
         partition.hear();
-        listen(partition, before);
+        if state.is_some() {
+            listen(partition, before);
+        }
         let went_on = go_on(partition, windows, then, most);
         let heard = partition.heard();
         let pulses = partition.pulses();
-        let lessons = lessons(partition, before, &pulses, length);
+        let lessons = state.and_then(|_| lessons(partition, before, &pulses, length));
         // Nobody has looked meanwhile.
         let reached = then + partition.carried();
         if !self.account.has_met() && steady::meet(&pulses, &net, reached) {
             self.account.met(reached);
         }
-        let is_same = went_on.is_some()
+        let goes_on = went_on.is_some()
             && is_plain(partition, &pulses)
             && partition.marks() == counts.marks
-            && partition.version()[2..] == chances
-            && State::between_messages(partition, &pulses, then).0.hash() == state;
-        let did = compare(before, &pulses, net.wire.payload).filter(|_| is_same);
-        let Some((did, round)) = did.zip(Round::new(&net, heard, at + partition.carried(), length)) else {
-            return false;
+            && partition.version()[2..] == chances;
+        let did = match state {
+            _ if !goes_on => None,
+            Some(state) if tells(partition, &pulses) => same(before, &pulses, net.wire.payload)
+                .filter(|_| State::between_messages(partition, &pulses, then).0.hash() == state)
+                .map(|did| (did, 0.0)),
+            Some(_) => None,
+            None => {
+                // Messages may have met meanwhile, or a point may have set a timer.
+                self.note_meeting(partition);
+                alike((before, at), (&pulses, then), net.wire.payload)
+                    .filter(|(_, error)| *error <= self.tolerance / 2.0 && self.rounds_off(&net, &pulses))
+            }
         };
-        let Some(mut paces) = paces(&round, (before, &pulses), &did) else { return false };
+        let round = Round::new(&net, heard, at + partition.carried(), length);
+        let Some(((did, error), round)) = did.zip(round) else { return false };
+        let (ends, allowed) = ((before, &pulses[..]), self.tolerance / 2.0);
+        if state.is_none() && !ends_what_it_sends(&round, ends, &did, allowed) {
+            return false;
+        }
+        let Some(mut paces) = paces(&round, ends, &did) else { return false };
         let in_time = last.saturating_sub(then).0 / length.0.max(1);
-        let most = in_time.min(MOST_HAPPENINGS / round.happenings().max(1));
+        let by_error = if state.is_some() { u64::MAX } else { rounds_by(error, self.tolerance) };
+        let most = in_time.min(MOST_HAPPENINGS / round.happenings().max(1)).min(by_error);
         let rounds = partition.rounds_ahead(&round, most.min(rounds_of(&pulses, &paces, net.wire.payload)));
         let is_heard = |connection: ConnectionId| {
             before.binary_search_by_key(&connection.0, |pulse| pulse.connection.0).is_ok()
@@ -241,7 +270,7 @@ impl FastForward {
         let rounds = match &lessons {
             _ if rounds == 0 => 0,
             Some(lessons) if round.connections().all(is_heard) => partition.replay(lessons, rounds),
-            None if net.has_known_state() => rounds,
+            None if net.has_known_state() || state.is_none() => rounds,
             _ => 0,
         };
         if rounds == 0 {
@@ -253,15 +282,20 @@ impl FastForward {
         debug_assert!(lives == time, "no reaction point has a timer");
         let packets: Vec<u64> = paces.iter().map(|pace| pace.packets_in(time)).collect();
         let start = then + partition.carried();
-        let since = Some(Since { ago: length, counts: &counts, repeats: true });
+        let since = Some(Since { ago: length, counts: &counts, repeats: state.is_some() });
         let jump = Jump { time, paces: &paces, packets: &packets, since };
         if !partition.jump_rounds(&round, rounds, &jump) {
             return false;
         }
+        if state.is_none() {
+            self.account.doubt(start);
+            partition.note_error(error);
+        }
         let ((started, _), events) = (self.rounds.starts_of(partition), partition.totals().events);
-        self.rounds.jumped(state, Seen { at: start + time, pulses, events, started });
+        let seen = Seen { at: start + time, on_clock: then, pulses, events, started };
+        self.rounds.jumped(state, seen);
         self.history.jumped(partition, std::iter::empty());
-        self.account.jumped(Span { start, length: time, error: 0.0 }, true);
+        self.account.jumped(Span { start, length: time, error }, state.is_some());
         true
     }
 }
@@ -309,11 +343,14 @@ impl Rounds {
             .map_or((0, 0), |(reference, recall)| recall.starts_of(reference))
     }
 
-    /// Rounds were jumped over, up to a state that was seen.
-    fn jumped(&mut self, state: u64, seen: Seen) {
+    /// Rounds were jumped over, up to a state that was seen, and is one of these rounds if they are the same.
+    fn jumped(&mut self, state: Option<u64>, seen: Seen) {
         let (reference, starts) = (self.reference, [self.starts[0], seen.at]);
-        *self = Rounds { reference, starts, pulses: seen.pulses.len(), ..Rounds::default() };
-        self.seen.insert(state, seen);
+        *self = Rounds { reference, starts, ..Rounds::default() };
+        match state {
+            Some(state) => _ = self.remember(state, seen),
+            None => self.recent.remember(seen),
+        }
     }
 
     /// Remembers a state; returns when it was seen before.
@@ -325,6 +362,14 @@ impl Rounds {
         self.pulses += seen.pulses.len();
         self.seen.insert(state, seen)
     }
+}
+
+/// Whether as much of each connection's messages ends in a round as it sends, but for a share: where states are alike, the ends of messages in flight may not be.
+fn ends_what_it_sends(round: &Round, (before, after): (&[Pulse], &[Pulse]), did: &[Did], share: f64) -> bool {
+    before.iter().zip(after).zip(did).filter(|(_, did)| **did == Did::Turned).all(|((before, after), _)| {
+        let (sent, ends) = (after.sent - before.sent, round.payload(after.connection));
+        sent.abs_diff(ends) as f64 <= share * sent as f64
+    })
 }
 
 /// What connections send in a round of which no message starts or ends in it; `None` if one of the others is only a part further.
@@ -372,6 +417,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         debug_assert!(before.is_some(), "the program goes through as many rounds as it said");
         let Some(before) = before else { return false };
         self.carry_forward(jump);
+        if jump.since.is_none_or(|since| !since.repeats) {
+            self.carried_ports.add_rounds(&self.ctx.net, round, rounds, self.ctx.simulated());
+        }
         let Partition { ctx, links, hosts, .. } = self;
         ctx.counters.delivered_bytes += round.bytes * rounds;
         hosts.after_rounds(ctx, links, round, jump.time, before);
@@ -390,30 +438,10 @@ mod tests {
     }
 
     #[test]
-    fn connections_turn_or_send_whole_packets() {
-        // Packets of 1,000 B. Connection 0 sends two messages of 2,500 B, connection 1 sends seven packets of a long one, connection 2 waits.
-        let before = [pulse(0, 4, 7_500, 900), pulse(1, 5, 1_000, 90_000), pulse(2, 6, 300, 40)];
-        let after = [pulse(0, 8, 12_500, 900), pulse(1, 5, 8_000, 83_000), pulse(2, 6, 300, 40)];
-        let did = compare(&before, &after, 1_000).expect("a round");
-        assert!(matches!(did[..], [Did::Turned, Did::Sent(7), Did::Turned]));
-        let others = [
-            // Another message, of which less is left; half a packet; another connection; one that has gone back.
-            pulse(0, 8, 12_500, 800),
-            pulse(0, 4, 8_000, 400),
-            pulse(3, 8, 12_500, 900),
-            pulse(0, 8, 7_000, 900),
-        ];
-        for other in others {
-            assert!(compare(&before, &[other, after[1], after[2]], 1_000).is_none(), "{other:?}");
-        }
-        assert!(compare(&before, &after[..2], 1_000).is_none(), "one more was under way");
-    }
-
-    #[test]
     fn a_round_is_gone_through_if_those_that_are_left_take_more() {
         // 2,000 events in two messages of the connection, of which 10 are left: 10,000 events in five rounds. A round with all that was skipped may have half of
         // that.
-        let earlier = Seen { at: Time::ZERO, pulses: Vec::new(), events: 7_000, started: 4 };
+        let earlier = Seen { events: 7_000, started: 4, ..Seen::default() };
         let is = |most, limit| is_worth(&earlier, (6, 10, 9_000), most, limit);
         assert!(is(5_000, 5_000) && !is(5_001, 6_000) && !is(5_000, 4_999));
     }
