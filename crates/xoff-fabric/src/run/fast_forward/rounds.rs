@@ -167,14 +167,18 @@ impl FastForward {
         true
     }
 
-    /// Whether rounds may be skipped that are not exactly the same; of a network of which states tell all, if the run may be uncertain of it and no state has
-    /// come again for long.
-    fn rounds_off(&self, net: &Network, pulses: &[Pulse]) -> bool {
+    /// Whether rounds of a network that are not exactly the same may be skipped.
+    fn may_round_off(&self, net: &Network) -> bool {
         // Points of switches would have come to other rates meanwhile.
         let computes = net.signals.congestion_point || net.signals.switch_point;
+        self.approximates(net) && !computes
+    }
+
+    /// Whether they may be now; of a network of which states tell all, if the run may be uncertain of it and many states have been seen.
+    fn rounds_off(&self, net: &Network, pulses: &[Pulse]) -> bool {
         let waits = tells_all(net)
             && (self.approximate != Approximate::Always || self.rounds.seen.len() < LOOKS_FOR_SAME);
-        self.approximates(net) && !computes && !waits && !pulses.iter().any(|pulse| pulse.has_timer)
+        self.may_round_off(net) && !waits && !pulses.iter().any(|pulse| pulse.has_timer)
     }
 
     /// When the state is to be looked at, and before when a jump ends, on the network's clock, if a message has started since the last look.
@@ -182,7 +186,7 @@ impl FastForward {
         let (carried, recall) = (partition.carried(), partition.recall()?);
         let has_gone_on = self.history.looks.is_empty();
         let net = partition.network();
-        let may_skip = tells_all(net) || self.approximates(net);
+        let may_skip = tells_all(net) || self.may_round_off(net);
         if has_gone_on || recall.latest().is_none() || !may_skip || !may_repeat(partition, now + carried) {
             return None;
         }
