@@ -111,20 +111,20 @@ impl Columns {
         name: &str,
         doc: &str,
         rows: impl Iterator<Item = u32>,
-        names: &Arc<StringArray>,
+        names: &ArrayRef,
     ) -> Self {
         let keys = Int32Array::from_iter_values(rows.map(|k| k as i32));
         // Every key is an index of the names that it was made for.
         let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
         self.add(name, doc, Arc::new(array))
     }
-    /// Adds names as a dictionary, in which a row may have no name.
+    /// Adds names, an array of texts, as a dictionary, in which a row may have no name.
     pub(super) fn names_or_null(
         self,
         name: &str,
         doc: &str,
         rows: impl Iterator<Item = Option<u32>>,
-        names: &Arc<StringArray>,
+        names: &ArrayRef,
     ) -> Self {
         let keys: Int32Array = rows.map(|key| key.map(|key| key as i32)).collect();
         let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
@@ -142,7 +142,7 @@ impl Columns {
     }
 }
 
-pub(super) fn strings(items: impl Iterator<Item = String>) -> Arc<StringArray> {
+pub(super) fn strings(items: impl Iterator<Item = String>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(items))
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::StringArray;
-use arrow_array::builder::StringBuilder;
+use arrow_array::builder::GenericStringBuilder;
+use arrow_array::{ArrayRef, OffsetSizeTrait};
 use xoff_engine::Time;
 use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::topology::PortId;
@@ -29,7 +29,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         let (fct, ideal) = (outcomes[i].fct?, (*ideal)?);
         Some(fct.ps() as f64 / ideal.ps() as f64)
     });
-    let (path_of, paths) = path_names(net, &rows);
+    let (path_of, paths) = path_names(net, &rows, i32::MAX as usize);
     let labels = strings(traffic.labels.iter().cloned());
     let role = |i: usize| traffic.flows[i].role;
     let ports = net.topology.adjacency();
@@ -75,7 +75,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .names_or_null(
             "path",
             "nodes that its data passes; null: its packets take paths of their own",
-            path_of.into_iter().map(|path| net.paths.next_hops.is_none().then_some(path)),
+            path_of.into_iter(),
             &paths,
         )
         .u64("acked_bytes", "payload acknowledged, B", outcome(|o| o.acked_bytes))
@@ -132,29 +132,48 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .table("flows")
 }
 
-/// The distinct paths of flows as text, and the path of each row by its index. There may be as many texts as flows, the largest
-/// column of the table: their bytes are counted first, so that the column never moves.
-fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
+/// The distinct paths of flows as text, and the path of each row by its index, unless packets have paths of their own. There may be as many texts as flows, the
+/// largest column of the table: their bytes are counted first, so that the column never moves. Texts of more than `short` bytes in all have offsets of 64 bits.
+fn path_names(net: &Network, rows: &[usize], short: usize) -> (Vec<Option<u32>>, ArrayRef) {
+    if net.paths.next_hops.is_some() {
+        return (vec![None; rows.len()], path_texts::<i32>(net, &[], 0));
+    }
     let (path_of, distinct) = distinct_paths(net, rows);
-    let name = |node: NodeId| net.topology.nodes[node.index()].name.as_str();
-    let nodes = |flow: FlowId| {
-        let src = net.flows[flow.index()].src;
-        let after = |port: &PortId| net.topology.node_of(port.peer());
-        std::iter::once(src).chain(net.data_path(flow).iter().map(after))
+    let path_of = path_of.into_iter().map(Some).collect();
+    let bytes =
+        distinct.iter().flat_map(|&flow| nodes_of(net, flow)).map(|node| name(net, node).len() + 1).sum();
+    let texts = if bytes > short {
+        path_texts::<i64>(net, &distinct, bytes)
+    } else {
+        path_texts::<i32>(net, &distinct, bytes)
     };
-    let bytes = distinct.iter().flat_map(|&flow| nodes(flow)).map(|node| name(node).len() + 1).sum();
-    let (mut texts, mut text) = (StringBuilder::with_capacity(distinct.len(), bytes), String::new());
-    for flow in distinct {
+    (path_of, texts)
+}
+
+fn name(net: &Network, node: NodeId) -> &str {
+    net.topology.nodes[node.index()].name.as_str()
+}
+
+/// The nodes that a flow's data passes.
+fn nodes_of(net: &Network, flow: FlowId) -> impl Iterator<Item = NodeId> {
+    let after = |port: &PortId| net.topology.node_of(port.peer());
+    std::iter::once(net.flows[flow.index()].src).chain(net.data_path(flow).iter().map(after))
+}
+
+/// The paths of flows as texts of so many bytes in all.
+fn path_texts<O: OffsetSizeTrait>(net: &Network, flows: &[FlowId], bytes: usize) -> ArrayRef {
+    let (mut texts, mut text) = (GenericStringBuilder::<O>::with_capacity(flows.len(), bytes), String::new());
+    for &flow in flows {
         text.clear();
-        for node in nodes(flow) {
+        for node in nodes_of(net, flow) {
             if !text.is_empty() {
                 text.push('>');
             }
-            text.push_str(name(node));
+            text.push_str(name(net, node));
         }
         texts.append_value(&text);
     }
-    (path_of, Arc::new(texts.finish()))
+    Arc::new(texts.finish())
 }
 
 /// By row: the number of its flow's path among the distinct ones; and of each distinct path the first flow that takes it.
@@ -211,4 +230,33 @@ pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> 
             }),
         )
         .table("operations")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::NetworkBuilder;
+    use arrow_array::cast::AsArray;
+    use xoff_engine::{Bytes, Rate};
+
+    use super::*;
+
+    #[test]
+    fn paths_of_more_bytes_than_32_bits_tell_have_longer_offsets() {
+        // Two paths by one switch, each of 5 letters: with what is left for separators 6 B each, 12 in all.
+        let mut net = NetworkBuilder::new();
+        let (a, b, switch) = (net.host("a"), net.host("b"), net.switch("s"));
+        for host in [a, b] {
+            net.link(host, switch, Rate::from_gbps(100), Time::from_ns(500));
+        }
+        for (src, dst) in [(a, b), (b, a), (a, b)] {
+            net.flow(src, dst, Bytes(1_000), Time::ZERO);
+        }
+        let simulation = net.simulation().expect("a network");
+        let names = |short| path_names(simulation.network(), &[0, 1, 2], short);
+        let ((path_of, long), (_, short)) = (names(11), names(12));
+        assert_eq!(path_of, [Some(0), Some(1), Some(0)]);
+        let long: Vec<_> = long.as_string::<i64>().iter().flatten().map(String::from).collect();
+        let short: Vec<_> = short.as_string::<i32>().iter().flatten().map(String::from).collect();
+        assert_eq!((&long, &short), (&vec!["a>s>b".to_owned(), "b>s>a".to_owned()], &long));
+    }
 }

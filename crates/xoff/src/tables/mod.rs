@@ -13,9 +13,7 @@ mod retries;
 mod samples;
 mod so_far;
 
-use std::sync::Arc;
-
-use arrow_array::{RecordBatch, StringArray};
+use arrow_array::{ArrayRef, RecordBatch};
 use xoff_fabric::{Network, Simulation};
 use xoff_traffic::Traffic;
 
@@ -70,8 +68,8 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
 
 /// Names of nodes and ports, shared by the tables.
 struct Names {
-    nodes: Arc<StringArray>,
-    ports: Arc<StringArray>,
+    nodes: ArrayRef,
+    ports: ArrayRef,
 }
 
 impl Names {
