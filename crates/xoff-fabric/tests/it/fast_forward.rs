@@ -2,7 +2,9 @@
 //!
 //! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, ACKs of 50 B take 4 ns, and each link has 1 us.
 
-use crate::common::{chain, endless, flow, round_packets, round_packets_by, scheme, simulate, star};
+use crate::common::{
+    chain, endless, flow, round_packets, round_packets_by, round_packets_under, scheme, simulate, star,
+};
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::network::{Flow, Schedule};
@@ -328,4 +330,42 @@ fn credits_come_at_their_times_after_a_network_was_idle() {
     let plain = fcts(false);
     assert!(plain.iter().any(|fct| *fct != plain[0]), "updates come between other packets: {plain:?}");
     assert_eq!(fcts(true), plain);
+}
+
+#[test]
+fn ports_count_updates_of_credits_in_approximate_jumps() {
+    // 80 MB are 84,034 packets of 80 ns, 6.7 ms; updates every 4.099,999 us, between ever other packets, so that no state comes again. Each of the four ports of the two
+    // links sends some 1,640 updates meanwhile, beside its packets or their ACKs. What is extrapolated may differ by an update in each jump.
+    let update_period = Time(4_099_999);
+    let settings = Settings {
+        flow_control: FlowControl::Cbfc(Cbfc { update_period, ..Cbfc::default() }),
+        ..Settings::default()
+    };
+    let run = |fast: bool| {
+        let none = scheme("none", serde_json::json!({}), Time::from_us(1));
+        let flows = vec![flow(0, 1, 80_000_000)];
+        let net = round_packets_under(none, settings.clone(), star(&[0, 0]), flows, Schedule::default());
+        let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), None);
+        if fast {
+            sim.fast_forward(TOLERANCE, 1);
+        }
+        sim.run(&mut |_| true).expect("no loss");
+        sim
+    };
+    let [plain, fast] = [false, true].map(run);
+    let all = fast.forwarded().expect("fast-forwarded");
+    assert!(all.approximate > 0 && all.skipped() > Time::from_ms(3), "{all:?}");
+    for port in plain.network().topology.port_ids() {
+        let [before, after] = [&plain, &fast].map(|sim| {
+            let updates = sim.records().totals.credit_updates[port.index()];
+            // A packet or an ACK is all else that a port sends.
+            (updates, sim.port(port).tx_packets - updates, sim.port(port).tx_bytes - 8 * updates)
+        });
+        let updates = plain.now().0 / update_period.0;
+        assert!(
+            before.0.abs_diff(updates) <= 1 && after.0.abs_diff(updates) <= 1 + all.jumps(),
+            "{before:?} {after:?}"
+        );
+        assert_eq!((before.1, before.2), (after.1, after.2), "{port:?}");
+    }
 }

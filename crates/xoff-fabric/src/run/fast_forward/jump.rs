@@ -9,6 +9,7 @@ use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
 use crate::ids::PortId;
 use crate::link::flow_control::LinkControl;
+use crate::settings::FlowControl;
 
 /// A jump.
 pub(crate) struct Jump<'a> {
@@ -103,13 +104,14 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Carries time forward.
     pub(crate) fn carry_forward(&mut self, jump: &Jump<'_>) {
         let Jump { time, paces, packets, since } = *jump;
-        if let Some(Since { ago, counts, .. }) = since {
-            let mut before = counts.all.iter();
-            let factor = |n: u64| (u128::from(n) * u128::from(time.0) / u128::from(ago.0.max(1))) as u64;
-            self.visit_counts(|count| {
-                let earlier = before.next().copied().unwrap_or(*count);
-                *count += factor(count.saturating_sub(earlier));
-            });
+        match since {
+            Some(since) if since.repeats => self.extrapolate(&since, time),
+            Some(since) => {
+                let before = self.control_frames();
+                self.extrapolate(&since, time);
+                self.carry_control_frames(&before);
+            }
+            None => {}
         }
         for (pace, &packets) in paces.iter().zip(packets) {
             self.hosts.carry(&mut self.ctx, pace, packets, time);
@@ -123,6 +125,57 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         ctx.carried += time;
         ctx.jumped_at = Some(ctx.now);
         hosts.carry_clocks(ctx, links, paces, time);
+    }
+
+    /// Adds to the counts what they would gain in a `time` as they did before.
+    fn extrapolate(&mut self, since: &Since<'_>, time: Time) {
+        let updates = self.updates_by_clock(time).filter(|_| !since.repeats);
+        let known = updates.map(|each| {
+            let so_far = &self.ctx.probes.records.totals.credit_updates;
+            so_far.iter().map(|updates| updates + each).collect::<Vec<_>>()
+        });
+        let mut before = since.counts.all.iter();
+        let factor = |n: u64| (u128::from(n) * u128::from(time.0) / u128::from(since.ago.0.max(1))) as u64;
+        self.visit_counts(|count| {
+            let earlier = before.next().copied().unwrap_or(*count);
+            *count += factor(count.saturating_sub(earlier));
+        });
+        if let Some(known) = known {
+            self.ctx.probes.records.totals.credit_updates = known;
+        }
+    }
+
+    /// The updates of credits that each port sends in a `time` carried forward, where the clock alone says when they come and nothing has broken. There are
+    /// too few in the time before to tell.
+    fn updates_by_clock(&self, time: Time) -> Option<u64> {
+        let Ctx { net, carried, .. } = &self.ctx;
+        let FlowControl::Cbfc(params) = &net.settings.flow_control else { return None };
+        let is_known = !params.on_change && net.changes_until(self.ctx.simulated()) == 0;
+        let periods = |until: Time| until.0 / params.update_period.0;
+        let lanes = self.links.priorities as u64;
+        is_known.then(|| (periods(*carried + time) - periods(*carried)) * lanes)
+    }
+
+    /// By port: the PAUSE and RESUME frames, and the updates of credits, that it has sent.
+    fn control_frames(&self) -> Vec<[u64; 2]> {
+        let totals = &self.ctx.probes.records.totals;
+        let stops = totals.pause_frames.iter().zip(&totals.resume_frames);
+        stops
+            .zip(&totals.credit_updates)
+            .map(|((pauses, resumes), &updates)| [pauses + resumes, updates])
+            .collect()
+    }
+
+    /// Counts at each port the frames that have been added to those `before`.
+    fn carry_control_frames(&mut self, before: &[[u64; 2]]) {
+        let (now, wire, ports) = (self.control_frames(), &self.ctx.net.wire, self.links.ports.len());
+        for (place, (now, before)) in now.iter().zip(before).enumerate() {
+            let [stops, updates] = [now[0] - before[0], now[1] - before[1]];
+            if stops + updates > 0 {
+                let bytes = stops * wire.pfc + updates * wire.update;
+                self.carried_ports.add(ports, PortId(place as u32), stops + updates, bytes);
+            }
+        }
     }
 
     /// Counts at each port what it sends in a period, in all periods of a `time`.
