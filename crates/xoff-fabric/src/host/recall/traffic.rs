@@ -13,7 +13,7 @@ use xoff_engine::{Rate, Time};
 use super::Troubles;
 use super::delivered::{Delivered, Late};
 use super::drift::Drift;
-use crate::ids::{ConnectionId, FlowId};
+use crate::ids::{ConnectionId, FlowId, PortId};
 use crate::network::{Network, Route};
 pub(super) use routes::latency;
 use routes::{ack_load, ways};
@@ -36,6 +36,20 @@ impl Acks {
         self.sums[1] += time * u64::from(self.recalled);
         self.until = now;
     }
+}
+
+/// Messages at a port that have all met others: one that comes to so many has met them, whoever is there still when its own data come.
+const CROWD: usize = 32;
+
+/// Messages at a port that have all met if another one comes.
+const MANY: usize = 256;
+
+/// A message whose data pass a port, and which is not delivered.
+struct There {
+    flow: FlowId,
+    connection: ConnectionId,
+    /// See [`Open::is_noted`], as far as it has been looked at.
+    is_noted: bool,
 }
 
 /// Another message that comes to a port of a message's path.
@@ -69,6 +83,8 @@ struct Open {
     delivered: Option<Time>,
     /// It shares a port with data of another message, or, under schemes with a known state, its connection with more than one.
     met: bool,
+    /// A meeting of it is noted: another one with such a message says nothing new.
+    is_noted: bool,
     /// The message ahead of it on its connection, if that is not over yet, and, under schemes with a known state, whether that is recalled and this one is not.
     behind: Option<FlowId>,
     overtakes: bool,
@@ -144,7 +160,7 @@ pub(super) struct Traffic {
     /// By port.
     acks: Vec<Acks>,
     /// By port: the messages whose data pass it and which are not delivered.
-    data: Vec<Vec<FlowId>>,
+    data: Vec<Vec<There>>,
     open: HashMap<FlowId, Open>,
     /// By port: the messages that were delivered last.
     late: Vec<Delivered>,
@@ -154,8 +170,9 @@ pub(super) struct Traffic {
     on: Vec<(u32, FlowId)>,
     /// The connections with messages under way.
     busy: BTreeSet<ConnectionId>,
-    /// Number of messages under way that are simulated.
+    /// Number of messages under way that are simulated, and of those that are recalled.
     simulated: usize,
+    recalled: usize,
     /// When two messages first met.
     met: Option<Time>,
     /// Meetings that are not taken yet: a connection, and when.
@@ -174,13 +191,14 @@ impl Traffic {
         let hosts = hosts.map(|port| net.topology.rate(port));
         Traffic {
             acks: vec![Acks::default(); ports],
-            data: vec![Vec::new(); ports],
+            data: (0..ports).map(|_| Vec::new()).collect(),
             open: HashMap::new(),
             late: vec![Delivered::default(); ports],
             fastest: hosts.max().unwrap_or(Rate(0)),
             on: vec![(0, FlowId(0)); net.connections.count(net.flows.len())],
             busy: BTreeSet::new(),
             simulated: 0,
+            recalled: 0,
             met: None,
             meetings: Vec::new(),
             by_hops: net.paths.next_hops.is_some(),
@@ -214,7 +232,7 @@ impl Traffic {
         match self.on(connection) {
             Ok((flow, _)) => self.open[&flow].way == Way::Recalled,
             Err(0) => false,
-            Err(_) => self.open.iter().any(is_it),
+            Err(_) => self.recalled > 0 && self.open.iter().any(is_it),
         }
     }
 
@@ -251,7 +269,7 @@ impl Traffic {
     ) {
         let connection = net.connections.of(flow);
         let (others, last) = self.on[connection.index()];
-        self.simulated += usize::from(way != Way::Recalled);
+        *self.number_of(way) += 1;
         let ahead = self.open.get(&last).filter(|_| others > 0);
         let sent_at =
             ahead.and_then(|ahead| Some(ahead.delivered?.saturating_sub(latency(net, &ahead.route, now))));
@@ -262,6 +280,7 @@ impl Traffic {
             route: *net.route_at(flow, at),
             delivered: None,
             met: others > 1 && !self.queues,
+            is_noted: false,
             behind: (others > 0 && self.open.contains_key(&last)).then_some(last),
             overtakes: way != Way::Recalled && !self.queues && self.is_recalling(net, connection),
             next: None,
@@ -305,31 +324,62 @@ impl Traffic {
                 continue;
             }
             // One like others was seen to begin as late as they did behind the one ahead.
-            let counts = |other| net.connections.of(other) != connection || !open.is_alike;
+            let is_alike = open.is_alike;
+            let counts = |of: ConnectionId| of != connection || !is_alike;
             let may_meet = |late: &&Late| {
-                counts(late.flow)
+                counts(late.connection)
                     && drift.may_meet(net, (late.flow, late.drift, late.until), (flow, now + way))
             };
             let there = &self.late[port.index()];
             let late = there.last.iter().filter(may_meet);
             // What was delivered meanwhile is as uncertain.
             let forgotten = (now + way < there.forgotten + drift.of(flow)).then_some(now + way);
-            if let Some(delivered) = late.map(|late| late.delivered).chain(forgotten).min() {
-                open.met = true;
-                self.note_meeting(connection, delivered.min(now + way));
+            let mut met = late.map(|late| late.delivered).chain(forgotten).min();
+            let others = || self.data[port.index()].iter().filter(|there| counts(there.connection));
+            let is_simulated = open.way != Way::Recalled;
+            let is_many = is_simulated && others().nth(MANY - 1).is_some();
+            let is_crowd = is_simulated && others().filter(|there| there.is_noted).nth(CROWD - 1).is_some();
+            if (is_crowd || is_many) && !open.is_noted {
+                met = met.or(Some(now + way));
             }
-            for &other in &self.data[port.index()] {
-                let Some(there) = self.open.get_mut(&other).filter(|_| counts(other)) else { continue };
-                let hop = net.data_ports(&there.route).iter().position(|p| p == port).unwrap_or(0);
-                there.comers.push(Comer { flow, hop, at: now + way });
-                if net.connections.of(other) != connection {
-                    open.found.push(other);
+            if is_many {
+                self.meet_all(*port, counts, now + way);
+            }
+            if let Some(at) = met {
+                (open.met, open.is_noted) = (true, true);
+                self.note_meeting(connection, at.min(now + way));
+            }
+            for there in self.data[port.index()].iter_mut().filter(|there| counts(there.connection)) {
+                if there.is_noted && open.is_noted {
+                    continue;
+                }
+                let Some(other) = self.open.get_mut(&there.flow) else { continue };
+                there.is_noted = other.is_noted;
+                let hop = net.data_ports(&other.route).iter().position(|p| p == port).unwrap_or(0);
+                other.comers.push(Comer { flow, hop, at: now + way });
+                if there.connection != connection {
+                    open.found.push(there.flow);
                 }
             }
-            self.data[port.index()].push(flow);
+            self.data[port.index()].push(There { flow, connection, is_noted: open.is_noted });
         }
         self.come_acks(net, &open, now);
         open
+    }
+
+    /// All messages that are simulated at a port, and count, have met by a time.
+    fn meet_all(&mut self, port: PortId, counts: impl Fn(ConnectionId) -> bool, at: Time) {
+        let new = |there: &&mut There| !there.is_noted && counts(there.connection);
+        for there in self.data[port.index()].iter_mut().filter(new) {
+            let open = self.open.get_mut(&there.flow).filter(|open| open.way != Way::Recalled);
+            let Some(open) = open else { continue };
+            there.is_noted = true;
+            if !std::mem::replace(&mut open.is_noted, true) {
+                open.met = true;
+                self.met = Some(self.met.map_or(at, |met| met.min(at)));
+                self.meetings.push((there.connection, at));
+            }
+        }
     }
 
     /// The ACKs of a message, which is `open`, come to its route.
@@ -364,7 +414,7 @@ impl Traffic {
             open.met = true;
             if open.route != route && !self.by_hops {
                 for port in net.data_ports(&open.route) {
-                    self.data[port.index()].retain(|&other| other != flow);
+                    self.data[port.index()].retain(|there| there.flow != flow);
                 }
                 self.leave_acks(net, &open, at);
                 (open.route, open.before) = (route, Vec::new());
@@ -412,7 +462,7 @@ impl Traffic {
         let waits = self.waits(net, &open, false, now);
         let open = self.open.entry(flow).or_insert(Open { waits, ..open });
         let path = net.data_ports(&open.route);
-        path.iter().for_each(|port| self.data[port.index()].retain(|&other| other != flow));
+        path.iter().for_each(|port| self.data[port.index()].retain(|there| there.flow != flow));
         for comer in std::mem::take(&mut open.comers) {
             let after: Time =
                 path[comer.hop..].iter().fold(Time::ZERO, |sum, &p| sum + net.topology.delay(p));
@@ -444,7 +494,7 @@ impl Traffic {
         self.note_meeting(net.connections.of(flows[0]), at);
         for flow in flows {
             if let Some(open) = self.open.get_mut(&flow) {
-                open.met = true;
+                (open.met, open.is_noted) = (true, true);
             }
         }
     }
@@ -456,7 +506,11 @@ impl Traffic {
         if *number == 0 {
             self.busy.remove(&connection);
         }
-        self.simulated -= usize::from(way != Way::Recalled);
+        *self.number_of(way) -= 1;
+    }
+
+    fn number_of(&mut self, way: Way) -> &mut usize {
+        if way == Way::Recalled { &mut self.recalled } else { &mut self.simulated }
     }
 
     /// A message is wholly acknowledged.
@@ -527,8 +581,11 @@ impl Traffic {
     /// Where data of a message are, or would be if it is recalled, the last ACK of a message, which is `open`, may wait for a frame: the time of all of these, of all messages or
     /// only of `recalled` ones.
     fn waits(&self, net: &Network, open: &Open, recalled: bool, now: Time) -> Time {
-        let is_it = |other: &FlowId| {
-            self.open.get(other).is_some_and(|other| !recalled || other.way == Way::Recalled)
+        if recalled && self.recalled == 0 {
+            return Time::ZERO;
+        }
+        let is_it = |there: &There| {
+            self.open.get(&there.flow).is_some_and(|other| !recalled || other.way == Way::Recalled)
         };
         let ports = net.ack_ports(&open.route).iter();
         let waits = ports.filter(|port| self.data[port.index()].iter().any(is_it));
@@ -562,14 +619,15 @@ impl Traffic {
     /// The connections with messages under way that are recalled.
     pub fn recalling<'a>(&'a self, net: &'a Network) -> impl Iterator<Item = ConnectionId> + 'a {
         // Mostly there are none.
-        let open = (self.simulated < self.open.len()).then_some(&self.open).into_iter().flatten();
+        let open = (self.recalled > 0).then_some(&self.open).into_iter().flatten();
         let recalled = open.filter(|(_, open)| open.way == Way::Recalled);
         recalled.map(|(&flow, _)| net.connections.of(flow))
     }
 
     /// The messages under way that are recalled, with their starts, in order of their numbers.
     pub fn recalled(&self) -> Vec<(FlowId, Time)> {
-        let recalled = self.open.iter().filter(|(_, open)| open.way == Way::Recalled);
+        let open = (self.recalled > 0).then_some(&self.open).into_iter().flatten();
+        let recalled = open.filter(|(_, open)| open.way == Way::Recalled);
         let mut all: Vec<_> = recalled.map(|(&flow, open)| (flow, open.start)).collect();
         all.sort_unstable_by_key(|(flow, _)| flow.0);
         all

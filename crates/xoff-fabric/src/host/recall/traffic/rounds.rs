@@ -27,7 +27,7 @@ impl Traffic {
         let open = self.open.remove(&flow)?;
         self.leave(net.connections.of(flow), open.way);
         for port in net.data_ports(&open.route) {
-            self.data[port.index()].retain(|&other| other != flow);
+            self.data[port.index()].retain(|there| there.flow != flow);
         }
         self.leave_acks(net, &open, now);
         Some(open.way)
@@ -85,7 +85,7 @@ impl Traffic {
             self.open.insert(name(flow), open);
         }
         self.on.iter_mut().for_each(|(_, last)| *last = name(*last));
-        self.data.iter_mut().flatten().for_each(|flow| *flow = name(*flow));
+        self.data.iter_mut().flatten().for_each(|there| there.flow = name(there.flow));
         let recent = now.saturating_sub(round.length);
         for late in &mut self.late {
             for last in late.last.iter_mut().filter(|last| round.has(last.connection)) {
