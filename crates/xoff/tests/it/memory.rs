@@ -125,6 +125,31 @@ fn a_finished_message_keeps_no_more_than_its_record() {
     assert!(each < 24.0, "{each} B");
 }
 
+/// Messages of one packet between two hosts, each on a connection of its own, all from the begin: each meets all others. What fast-forward keeps of pairs of them, 24 B for each of
+/// two ports, would be 70,000 B a message here, and more while lists grow; of each message alone it keeps less than 4,000.
+#[test]
+fn messages_that_wait_at_a_port_take_no_memory_for_each_pair() {
+    let run = |count| {
+        let mut net = NetworkBuilder::new();
+        let (a, b, switch) = (net.host("a"), net.host("b"), net.switch("s"));
+        for host in [a, b] {
+            net.link(host, switch, Rate::from_gbps(100), Time::from_ns(500));
+        }
+        for _ in 0..count {
+            net.flow(a, b, Bytes(1_000), Time::ZERO);
+        }
+        net.scheme(AnyScheme::None(Default::default()));
+        let mut simulation = net.simulation().expect("a network");
+        simulation.fast_forward(0.01, 1);
+        let (stop, bytes) = peak(|| simulation.run(&mut |_| true));
+        stop.expect("a run");
+        assert_eq!(simulation.counters().flows_done, count);
+        bytes
+    };
+    let each = (run(2_000) - run(1_000)) / 1_000.0;
+    assert!(each < 4_000.0, "{each} B");
+}
+
 /// 16 hosts send to one without congestion control, and PAUSE comes late: packets queue.
 fn queueing(scheme: AnyScheme) -> NetworkBuilder {
     let mut net = NetworkBuilder::new();
