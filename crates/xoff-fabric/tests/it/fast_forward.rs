@@ -337,14 +337,12 @@ fn ports_count_updates_of_credits_in_approximate_jumps() {
     // 80 MB are 84,034 packets of 80 ns, 6.7 ms; updates every 4.099,999 us, between ever other packets, so that no state comes again. Each of the four ports of the two
     // links sends some 1,640 updates meanwhile, beside its packets or their ACKs. What is extrapolated may differ by an update in each jump.
     let update_period = Time(4_099_999);
-    let settings = Settings {
-        flow_control: FlowControl::Cbfc(Cbfc { update_period, ..Cbfc::default() }),
-        ..Settings::default()
-    };
-    let run = |fast: bool| {
+    let run = |(update_period, on_change): (Time, bool), fast: bool| {
+        let cbfc = Cbfc { update_period, on_change, ..Cbfc::default() };
+        let settings = Settings { flow_control: FlowControl::Cbfc(cbfc), ..Settings::default() };
         let none = scheme("none", serde_json::json!({}), Time::from_us(1));
         let flows = vec![flow(0, 1, 80_000_000)];
-        let net = round_packets_under(none, settings.clone(), star(&[0, 0]), flows, Schedule::default());
+        let net = round_packets_under(none, settings, star(&[0, 0]), flows, Schedule::default());
         let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), None);
         if fast {
             sim.fast_forward(TOLERANCE, 1);
@@ -352,7 +350,7 @@ fn ports_count_updates_of_credits_in_approximate_jumps() {
         sim.run(&mut |_| true).expect("no loss");
         sim
     };
-    let [plain, fast] = [false, true].map(run);
+    let [plain, fast] = [false, true].map(|fast| run((update_period, false), fast));
     let all = fast.forwarded().expect("fast-forwarded");
     assert!(all.approximate > 0 && all.skipped() > Time::from_ms(3), "{all:?}");
     for port in plain.network().topology.port_ids() {
@@ -368,4 +366,12 @@ fn ports_count_updates_of_credits_in_approximate_jumps() {
         );
         assert_eq!((before.1, before.2), (after.1, after.2), "{port:?}");
     }
+    // Where others come beside them, none of those that the clock brings is lost, even if none came in the time from which the others are extrapolated.
+    let update_period = Time(39_999_999);
+    let fast = run((update_period, true), true);
+    let all = fast.forwarded().expect("fast-forwarded");
+    assert!(all.approximate > 0, "{all:?}");
+    let least = fast.now().0 / update_period.0 - 1 - all.jumps();
+    let updates = &fast.records().totals.credit_updates;
+    assert!(updates.iter().all(|&updates| updates >= least), "{least} {updates:?}");
 }

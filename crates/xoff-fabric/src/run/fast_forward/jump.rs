@@ -129,8 +129,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 
     /// Adds to the counts what they would gain in a `time` as they did before.
     fn extrapolate(&mut self, since: &Since<'_>, time: Time) {
-        let updates = self.updates_by_clock(time).filter(|_| !since.repeats);
-        let known = updates.map(|each| {
+        let by_clock = self.updates_by_clock(time).filter(|_| !since.repeats);
+        let has_others = by_clock.is_some_and(|(_, has_others)| has_others);
+        let known = by_clock.map(|(each, _)| {
             let so_far = &self.ctx.probes.records.totals.credit_updates;
             so_far.iter().map(|updates| updates + each).collect::<Vec<_>>()
         });
@@ -141,19 +142,21 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             *count += factor(count.saturating_sub(earlier));
         });
         if let Some(known) = known {
-            self.ctx.probes.records.totals.credit_updates = known;
+            let totals = &mut self.ctx.probes.records.totals.credit_updates;
+            for (updates, known) in totals.iter_mut().zip(known) {
+                *updates = if has_others { known.max(*updates) } else { known };
+            }
         }
     }
 
-    /// The updates of credits that each port sends in a `time` carried forward, where the clock alone says when they come and nothing has broken. There are
-    /// too few in the time before to tell.
-    fn updates_by_clock(&self, time: Time) -> Option<u64> {
+    /// The updates of credits that each port sends by the clock in a `time` carried forward, where nothing has broken, and whether others come beside
+    /// them. There are too few in the time before to tell.
+    fn updates_by_clock(&self, time: Time) -> Option<(u64, bool)> {
         let Ctx { net, carried, .. } = &self.ctx;
         let FlowControl::Cbfc(params) = &net.settings.flow_control else { return None };
-        let is_known = !params.on_change && net.changes_until(self.ctx.simulated()) == 0;
         let periods = |until: Time| until.0 / params.update_period.0;
-        let lanes = self.links.priorities as u64;
-        is_known.then(|| (periods(*carried + time) - periods(*carried)) * lanes)
+        let each = (periods(*carried + time) - periods(*carried)) * self.links.priorities as u64;
+        (net.changes_until(self.ctx.simulated()) == 0).then_some((each, params.on_change))
     }
 
     /// By port: the PAUSE and RESUME frames, and the updates of credits, that it has sent.
