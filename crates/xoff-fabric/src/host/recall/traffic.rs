@@ -2,6 +2,7 @@
 //!
 //! Times are simulated times.
 
+mod meetings;
 mod rounds;
 mod routes;
 mod turns;
@@ -13,8 +14,9 @@ use xoff_engine::{Rate, Time};
 use super::Troubles;
 use super::delivered::{Delivered, Late};
 use super::drift::Drift;
-use crate::ids::{ConnectionId, FlowId, PortId};
+use crate::ids::{ConnectionId, FlowId};
 use crate::network::{Network, Route};
+use meetings::{CROWD, MANY, There};
 pub(super) use routes::latency;
 use routes::{ack_load, ways};
 
@@ -36,20 +38,6 @@ impl Acks {
         self.sums[1] += time * u64::from(self.recalled);
         self.until = now;
     }
-}
-
-/// Messages at a port that have all met others: one that comes to so many has met them, whoever is there still when its own data come.
-const CROWD: usize = 32;
-
-/// Messages at a port that have all met if another one comes.
-const MANY: usize = 256;
-
-/// A message whose data pass a port, and which is not delivered.
-struct There {
-    flow: FlowId,
-    connection: ConnectionId,
-    /// See [`Open::is_noted`], as far as it has been looked at.
-    is_noted: bool,
 }
 
 /// Another message that comes to a port of a message's path.
@@ -241,16 +229,6 @@ impl Traffic {
         self.open.get(&flow).map(|open| open.start)
     }
 
-    /// When two messages first met.
-    pub fn met(&self) -> Option<Time> {
-        self.met
-    }
-
-    /// The meetings since the last call, each by a connection, and when.
-    pub fn take_meetings(&mut self) -> Vec<(ConnectionId, Time)> {
-        std::mem::take(&mut self.meetings)
-    }
-
     /// The connections with messages under way, in order of their numbers.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> + '_ {
         self.busy.iter().copied()
@@ -335,10 +313,9 @@ impl Traffic {
             // What was delivered meanwhile is as uncertain.
             let forgotten = (now + way < there.forgotten + drift.of(flow)).then_some(now + way);
             let mut met = late.map(|late| late.delivered).chain(forgotten).min();
-            let others = || self.data[port.index()].iter().filter(|there| counts(there.connection));
-            let is_simulated = open.way != Way::Recalled;
-            let is_many = is_simulated && others().nth(MANY - 1).is_some();
-            let is_crowd = is_simulated && others().filter(|there| there.is_noted).nth(CROWD - 1).is_some();
+            let is_many = self.are_there(*port, MANY, &open, |there| counts(there.connection));
+            let is_crowd =
+                self.are_there(*port, CROWD, &open, |there| there.is_noted && counts(there.connection));
             if (is_crowd || is_many) && !open.is_noted {
                 met = met.or(Some(now + way));
             }
@@ -365,21 +342,6 @@ impl Traffic {
         }
         self.come_acks(net, &open, now);
         open
-    }
-
-    /// All messages that are simulated at a port, and count, have met by a time.
-    fn meet_all(&mut self, port: PortId, counts: impl Fn(ConnectionId) -> bool, at: Time) {
-        let new = |there: &&mut There| !there.is_noted && counts(there.connection);
-        for there in self.data[port.index()].iter_mut().filter(new) {
-            let open = self.open.get_mut(&there.flow).filter(|open| open.way != Way::Recalled);
-            let Some(open) = open else { continue };
-            there.is_noted = true;
-            if !std::mem::replace(&mut open.is_noted, true) {
-                open.met = true;
-                self.met = Some(self.met.map_or(at, |met| met.min(at)));
-                self.meetings.push((there.connection, at));
-            }
-        }
     }
 
     /// The ACKs of a message, which is `open`, come to its route.
@@ -482,20 +444,6 @@ impl Traffic {
         for port in net.data_ports(&open.route).iter().rev() {
             until = until.saturating_sub(net.topology.delay(*port));
             self.late[port.index()].add(Late { flow, connection, delivered, until, drift });
-        }
-    }
-
-    fn note_meeting(&mut self, connection: ConnectionId, at: Time) {
-        self.met = Some(self.met.map_or(at, |met| met.min(at)));
-        self.meetings.push((connection, at));
-    }
-
-    fn meet(&mut self, net: &Network, flows: [FlowId; 2], at: Time) {
-        self.note_meeting(net.connections.of(flows[0]), at);
-        for flow in flows {
-            if let Some(open) = self.open.get_mut(&flow) {
-                (open.met, open.is_noted) = (true, true);
-            }
         }
     }
 
