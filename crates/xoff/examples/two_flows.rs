@@ -25,7 +25,7 @@ fn alone() -> Result<Time, Box<dyn std::error::Error>> {
     let flow = net.flow(a, b, Bytes(1_000_000), Time::ZERO);
     let mut simulation = net.simulation()?;
     simulation.run(&mut |_| true)?;
-    Ok(simulation.records().flows[flow.index()].fct.ok_or("the flow is incomplete")?)
+    Ok(simulation.records().outcomes()[flow.index()].fct.ok_or("the flow is incomplete")?)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

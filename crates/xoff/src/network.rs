@@ -60,7 +60,7 @@ pub enum NetworkError {
 /// let mut simulation = net.simulation()?;
 /// simulation.run(&mut |_| true)?;
 /// // 1 MB takes 80 us on a link of 100 Gbps, and more with headers.
-/// let fct = simulation.records().flows[flow.index()].fct.expect("the flow is complete");
+/// let fct = simulation.records().flows.of(flow).fct.expect("the flow is complete");
 /// assert!(fct > Time::from_us(80) && fct < Time::from_us(100));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -284,7 +284,7 @@ mod tests {
         let flow = net.flow(a, b, Bytes(1_000_000), Time::ZERO);
         let mut simulation = net.simulation().expect("a network");
         simulation.run(&mut |_| true).expect("a run");
-        let fct = simulation.records().flows[flow.index()].fct;
+        let fct = simulation.records().flows.of(flow).fct;
         assert_eq!(fct, simulation.network().ideal_fct(flow));
     }
 

@@ -93,31 +93,44 @@ pub fn network_env(
 
 /// The paths of flows, each pair and key computed once.
 pub(super) struct PathWriter<'a> {
-    pub router: &'a Router,
+    router: &'a Router,
     pub ports: Vec<PortId>,
     pub longest: usize,
+    /// Switches send messages, back along data paths.
+    goes_back: bool,
 }
 
-impl PathWriter<'_> {
+impl<'a> PathWriter<'a> {
+    /// Appends paths to `ports`, for a scheme with these `signals`.
+    pub fn new(router: &'a Router, signals: &Signals, ports: Vec<PortId>) -> PathWriter<'a> {
+        let goes_back = signals.congestion_point || signals.switch_point;
+        PathWriter { router, ports, longest: 0, goes_back }
+    }
+
     pub fn route(&mut self, (src, dst): (HostNic, HostNic), number: u64) -> Result<Route, BuildError> {
         let data = self.ports.len();
         self.router.path_between(src, dst, number, &mut self.ports)?;
-        let back = self.ports.len();
-        let links = back - data;
-        for i in (data..back).rev() {
-            self.ports.push(self.ports[i].peer());
-        }
-        let (mut ack, mut ack_links) = (back, links);
-        if !self.router.is_symmetric() {
-            ack = self.ports.len();
+        let links = self.ports.len() - data;
+        let is_symmetric = self.router.is_symmetric();
+        let back = (is_symmetric || self.goes_back).then(|| {
+            for link in (0..links).rev() {
+                self.ports.push(self.ports[data + link].peer());
+            }
+            data + links
+        });
+        let ack = match back {
+            Some(back) if is_symmetric => back,
+            _ => self.ports.len(),
+        };
+        if !is_symmetric {
             self.router.ack_path_between(src, dst, number, &mut self.ports)?;
-            ack_links = self.ports.len() - ack;
         }
+        let ack_links = self.ports.len() - ack;
         self.longest = self.longest.max(links).max(ack_links);
         Ok(Route {
             data: data as u32,
             ack: ack as u32,
-            back: back as u32,
+            back: back.map_or(u32::MAX, |back| back as u32),
             links: links as u8,
             ack_links: ack_links as u8,
         })
@@ -171,7 +184,7 @@ impl Network {
         {
             return Err(BuildError::Choice(violation));
         }
-        let mut paths = PathWriter { router, ports: Vec::new(), longest: 0 };
+        let mut paths = PathWriter::new(router, &signals, Vec::new());
         let connections = Connections::new(&flows, &schedule.connections);
         let mut nics = NicAssignment::new(seed);
         let count = connections.count(flows.len());
@@ -186,7 +199,8 @@ impl Network {
         if signals.int != IntPath::Off && hops > usize::from(settings.packets.int_hops) {
             return Err(BuildError::TooManyHops { hops, room: settings.packets.int_hops });
         }
-        let ports = std::mem::take(&mut paths.ports);
+        let mut ports = std::mem::take(&mut paths.ports);
+        ports.shrink_to_fit();
         if ports.len() >= BY_HOP as usize {
             let limit = BY_HOP - 1;
             return Err(BuildError::TooMany { what: "hops of all paths", count: ports.len(), limit });

@@ -16,7 +16,8 @@ pub struct Route {
     pub data: u32,
     /// Place of the ACK path's first egress port, which is the receiver's.
     pub ack: u32,
-    /// Place of the first egress port of the reversed data path, which the switches' messages take.
+    /// Place of the first egress port of the reversed data path, which the switches' messages take; `u32::MAX` where switches send none
+    /// and the ACK path is another one.
     pub back: u32,
     /// Number of links of the data path.
     pub links: u8,

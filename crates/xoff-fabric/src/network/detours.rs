@@ -58,7 +58,7 @@ impl Network {
                 }
                 return Ok((Arc::default(), next_hops.map(Arc::new)));
             }
-            let mut writer = PathWriter { router: &around, ports: mem::take(&mut ports), longest: 0 };
+            let mut writer = PathWriter::new(&around, &self.signals, mem::take(&mut ports));
             let routes = self.detours(&mut writer, &keys, dead);
             ports = mem::take(&mut writer.ports);
             self.check_hops(writer.longest.saturating_sub(1))?;

@@ -77,7 +77,7 @@ impl Growth {
             let (ends, turn) = self.nics.next(router, &flow, net.settings.host.nic)?;
             let ports = mem::take(&mut net.paths.ports);
             let before = ports.len();
-            let mut writer = PathWriter { router, ports, longest: 0 };
+            let mut writer = PathWriter::new(router, &net.signals, ports);
             let route = writer.route(ends, turn);
             let longest = writer.longest;
             net.paths.ports = mem::take(&mut writer.ports);

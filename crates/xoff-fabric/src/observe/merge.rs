@@ -1,12 +1,12 @@
 //! Merges the records of all partitions into one; the result does not depend on how the network is cut.
 
-use std::mem::take;
 use std::ops::AddAssign;
 
 use xoff_engine::Time;
 
 use super::losses;
-use super::records::{FlowOutcome, Recording, Records, Totals};
+use super::outcomes::Outcomes;
+use super::records::{Recording, Records, Totals};
 use crate::ids::PortId;
 use crate::network::Network;
 use crate::packet::PartitionId;
@@ -16,30 +16,20 @@ impl Records {
     /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
     /// port, packets by time, direction and port.
     pub(crate) fn merge(
-        mut partitions: Vec<Records>,
+        partitions: Vec<Records>,
         recording: &Recording,
         partition_of: &[PartitionId],
         net: &Network,
     ) -> Records {
-        // The partition with the most outcomes keeps them where they are: one list for all would be a second copy.
-        let most = partitions.iter_mut().max_by_key(|partition| partition.partial.outcomes.len());
-        let most = most.map(|partition| take(&mut partition.partial.outcomes)).unwrap_or_default();
-        let mut all = Records {
-            flows: most.by_flow(net.flows.len()),
-            steps: vec![Time::NEVER; net.dependencies.steps().len()],
-            ..Records::default()
-        };
+        let mut all =
+            Records { steps: vec![Time::NEVER; net.dependencies.steps().len()], ..Records::default() };
+        let (mut ends, mut marked_flows) = (Vec::new(), Vec::new());
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
         for partition in partitions {
-            for (flow, outcome) in partition.partial.outcomes.after(0) {
-                let marks = all.flows[flow.index()].marks;
-                all.flows[flow.index()] = FlowOutcome { marks, ..*outcome };
-            }
+            ends.push(partition.partial.ends);
+            append(&mut marked_flows, partition.partial.marked_flows);
             for (step, at) in partition.partial.steps_done {
                 all.steps[step as usize] = at;
-            }
-            for (flow, marks) in partition.partial.marked_flows {
-                all.flows[flow.index()].marks += marks;
             }
             all.totals += partition.totals;
             append(&mut all.roots, partition.roots);
@@ -72,7 +62,8 @@ impl Records {
         all.notifications.sort_by_key(|n| (n.time, n.flow));
         all.roots.sort_by_key(|r| (r.start, r.port, r.priority));
         all.totals.flow_tables.sort_unstable();
-        all.find_blocked(net);
+        let blocked = all.find_blocked(net);
+        all.flows = Outcomes::new(net.flows.len(), &ends, marked_flows, &blocked);
         all.marks.sort_by_key(|m| (m.time, m.port));
         all.states.sort_by_key(|s| (s.time, s.port, s.priority));
         all.throttles.sort_by_key(|t| (t.time, t.port));

@@ -22,6 +22,7 @@ mod sampling;
 pub(crate) use counters::fingerprint;
 pub use counters::{Counters, CreditCounters, UetCounters};
 pub use failure::{Failure, Full};
+pub use outcomes::Outcomes;
 pub use probe::{Departure, Hooks, Probe, Resumed};
 pub use records::{Recording, Records};
 pub use rows::OwnRow;

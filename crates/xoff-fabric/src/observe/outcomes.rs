@@ -1,83 +1,345 @@
 //! The outcomes of messages: in the order of their ends while a run goes on, by number once it is over.
 //!
-//! They are most of what a long run keeps: there is one copy of them at any time, but for those of all partitions but one while
-//! these are put together.
+//! They are most of what a long run keeps, and most of their fields are 0. So each is kept as the bytes of its fields that are not:
+//! some 20 bytes in place of the 96 of a [`FlowOutcome`].
 
+use xoff_engine::Time;
+
+use super::detection::Marks;
 use super::records::FlowOutcome;
 use crate::ids::FlowId;
 
-/// No message has this number.
-const NONE: FlowId = FlowId(u32::MAX);
+/// Bytes for which there is room for each message.
+const ROOM: usize = 32;
+
+/// Outcomes that lie one after the other without an index of their places.
+const STRIDE: usize = 16;
+
+/// Bits of the first number of an outcome, its flags. The flags above these are those of [`fields`], in their order.
+const STARTED: u64 = 1;
+const COMPLETED: u64 = 1 << 1;
+const HOL_BLOCKED: u64 = 1 << 2;
+const RECALLED: u64 = 1 << 3;
+const FIRST_FIELD: u64 = 1 << 4;
+
+/// The fields of an outcome that are numbers, of which those that are 0 take no room.
+fn fields(outcome: &FlowOutcome) -> [u64; 10] {
+    [
+        outcome.start.0,
+        outcome.fct.map_or(0, |fct| fct.0),
+        outcome.acked_bytes,
+        outcome.packets_sent,
+        outcome.retransmitted_bytes,
+        outcome.cnps,
+        outcome.marks.ce,
+        outcome.marks.ue,
+        outcome.paused.0,
+        outcome.skipped.0,
+    ]
+}
+
+/// Appends a number: seven bits a byte, the lowest first, the highest bit of a byte saying that others follow.
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Takes the number at a place, and moves the place behind it.
+fn take(bytes: &[u8], place: &mut usize) -> u64 {
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let byte = bytes[*place];
+        *place += 1;
+        number |= u64::from(byte & 0x7F) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            return number;
+        }
+    }
+}
+
+/// Appends an outcome.
+fn put_outcome(bytes: &mut Vec<u8>, outcome: &FlowOutcome) {
+    let fields = fields(outcome);
+    let mut flags = u64::from(outcome.started) * STARTED
+        | u64::from(outcome.fct.is_some()) * COMPLETED
+        | u64::from(outcome.hol_blocked) * HOL_BLOCKED
+        | u64::from(outcome.recalled) * RECALLED;
+    for (number, field) in fields.iter().enumerate() {
+        flags |= u64::from(*field != 0) * (FIRST_FIELD << number);
+    }
+    put(bytes, flags);
+    fields.into_iter().filter(|field| *field != 0).for_each(|field| put(bytes, field));
+}
+
+/// Takes the outcome at a place, and moves the place behind it.
+fn take_outcome(bytes: &[u8], place: &mut usize) -> FlowOutcome {
+    let flags = take(bytes, place);
+    let mut flag = FIRST_FIELD;
+    let mut field = || {
+        let is_there = flags & flag != 0;
+        flag <<= 1;
+        if is_there { take(bytes, place) } else { 0 }
+    };
+    let (start, fct) = (Time(field()), Time(field()));
+    FlowOutcome {
+        started: flags & STARTED != 0,
+        start,
+        fct: (flags & COMPLETED != 0).then_some(fct),
+        acked_bytes: field(),
+        packets_sent: field(),
+        retransmitted_bytes: field(),
+        cnps: field(),
+        marks: Marks { ce: field(), ue: field() },
+        paused: Time(field()),
+        hol_blocked: flags & HOL_BLOCKED != 0,
+        skipped: Time(field()),
+        recalled: flags & RECALLED != 0,
+    }
+}
 
 /// Messages that have ended, in the order of their ends, and their outcomes. No message ends twice.
 #[derive(Default)]
-pub(crate) struct Outcomes {
-    flows: Vec<FlowId>,
-    rows: Vec<FlowOutcome>,
+pub(crate) struct Ends {
+    /// Of each message its number and its outcome.
+    bytes: Vec<u8>,
 }
 
-impl Outcomes {
+impl Ends {
     /// Without outcomes, with room for those of `flows` messages where there are addresses enough. Room that is not used takes no
     /// memory.
-    pub fn with_room(flows: usize) -> Outcomes {
-        let mut outcomes = Outcomes::default();
-        let room = outcomes.rows.try_reserve_exact(flows);
-        _ = room.and_then(|()| outcomes.flows.try_reserve_exact(flows));
-        outcomes
+    pub fn with_room(flows: usize) -> Ends {
+        let mut ends = Ends::default();
+        _ = ends.bytes.try_reserve_exact(flows.saturating_mul(ROOM));
+        ends
     }
 
     /// Adds the outcome of a message that has ended.
-    pub fn push(&mut self, flow: FlowId, outcome: FlowOutcome) {
-        self.flows.push(flow);
-        self.rows.push(outcome);
+    pub fn push(&mut self, flow: FlowId, outcome: &FlowOutcome) {
+        put(&mut self.bytes, flow.0.into());
+        put_outcome(&mut self.bytes, outcome);
     }
 
-    /// The number of messages that have ended.
-    pub fn len(&self) -> usize {
-        self.flows.len()
+    /// A place behind the messages that have ended so far, for [`Ends::after`].
+    pub fn place(&self) -> usize {
+        self.bytes.len()
     }
 
-    /// Messages in the order of their ends, without the first `seen`.
-    pub fn after(&self, seen: usize) -> impl Iterator<Item = (FlowId, &FlowOutcome)> {
-        self.flows.iter().copied().zip(&self.rows).skip(seen)
+    /// Messages in the order of their ends, from a place on: 0 or one of [`Ends::place`].
+    pub fn after(&self, mut place: usize) -> impl Iterator<Item = (FlowId, FlowOutcome)> {
+        std::iter::from_fn(move || {
+            (place < self.bytes.len()).then(|| {
+                let flow = FlowId(take(&self.bytes, &mut place) as u32);
+                (flow, take_outcome(&self.bytes, &mut place))
+            })
+        })
     }
 
-    /// The outcomes of `count` messages by number; those that have not ended have the default. Rows are swapped until each has
-    /// its place.
-    pub fn by_flow(self, count: usize) -> Vec<FlowOutcome> {
-        let Outcomes { mut flows, mut rows } = self;
-        flows.resize(count, NONE);
-        rows.resize(count, FlowOutcome::default());
-        for place in 0..count {
-            // Each swap brings a row to its place, from where it never goes.
-            while flows[place] != NONE && flows[flows[place].index()] != flows[place] {
-                let own = flows[place].index();
-                flows.swap(place, own);
-                rows.swap(place, own);
+    /// Of each message its number, and the place of its outcome.
+    fn places(&self) -> impl Iterator<Item = (FlowId, usize)> {
+        let mut place = 0;
+        std::iter::from_fn(move || {
+            (place < self.bytes.len()).then(|| {
+                let flow = FlowId(take(&self.bytes, &mut place) as u32);
+                let of_outcome = place;
+                take_outcome(&self.bytes, &mut place);
+                (flow, of_outcome)
+            })
+        })
+    }
+}
+
+/// The outcomes of all messages, by number. A message that had not begun has the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    bytes: Vec<u8>,
+    /// The places of the outcomes whose numbers are multiples of [`STRIDE`].
+    places: Vec<usize>,
+    count: usize,
+    started: usize,
+}
+
+impl Outcomes {
+    /// The outcomes of `count` messages from what each partition knows: their `ends`, the `marks` that receivers counted, and messages
+    /// that were `blocked`.
+    pub(crate) fn new(
+        count: usize,
+        ends: &[Ends],
+        mut marks: Vec<(FlowId, Marks)>,
+        blocked: &[FlowId],
+    ) -> Outcomes {
+        // By message: the place of its outcome if all ends were one list, and one more; 0 if it has none.
+        let mut places = vec![0; count];
+        let mut before = 0;
+        for ends in ends {
+            for (flow, place) in ends.places() {
+                debug_assert!(places[flow.index()] == 0, "no message ends twice");
+                places[flow.index()] = before + place + 1;
             }
-            debug_assert!(flows[place] == NONE || flows[place].index() == place, "no message ends twice");
+            before += ends.bytes.len();
         }
-        rows
+        marks.sort_unstable_by_key(|(flow, _)| *flow);
+        let mut marks = marks.into_iter().peekable();
+        let mut blocked = blocked.iter().peekable();
+        let mut all = Outcomes { bytes: Vec::with_capacity(before + count), ..Outcomes::default() };
+        for (number, place) in places.into_iter().enumerate() {
+            let flow = FlowId::at(number);
+            let mut outcome = match place.checked_sub(1) {
+                Some(place) => outcome_of(ends, place),
+                None => FlowOutcome::default(),
+            };
+            while let Some((_, more)) = marks.next_if(|(of, _)| *of == flow) {
+                outcome.marks += more;
+            }
+            outcome.hol_blocked = blocked.next_if(|of| **of == flow).is_some();
+            all.push(&outcome);
+        }
+        all.bytes.shrink_to_fit();
+        all
     }
+
+    fn push(&mut self, outcome: &FlowOutcome) {
+        if self.count.is_multiple_of(STRIDE) {
+            self.places.push(self.bytes.len());
+        }
+        put_outcome(&mut self.bytes, outcome);
+        self.count += 1;
+        self.started += usize::from(outcome.started);
+    }
+
+    /// The number of messages.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the run has no messages, or is not over.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The number of messages that have begun.
+    pub fn started(&self) -> usize {
+        self.started
+    }
+
+    /// The outcome of a message.
+    ///
+    /// # Panics
+    /// If there is no such message.
+    pub fn of(&self, flow: FlowId) -> FlowOutcome {
+        assert!(flow.index() < self.count, "{} messages have no number {flow}", self.count);
+        let mut place = self.places[flow.index() / STRIDE];
+        for _ in 0..flow.index() % STRIDE {
+            take_outcome(&self.bytes, &mut place);
+        }
+        take_outcome(&self.bytes, &mut place)
+    }
+
+    /// All outcomes, by number.
+    pub fn iter(&self) -> impl Iterator<Item = FlowOutcome> {
+        let mut place = 0;
+        (0..self.count).map(move |_| take_outcome(&self.bytes, &mut place))
+    }
+}
+
+/// The outcome at a place of all ends, as if they were one list.
+fn outcome_of(ends: &[Ends], mut place: usize) -> FlowOutcome {
+    for ends in ends {
+        if place < ends.bytes.len() {
+            return take_outcome(&ends.bytes, &mut place);
+        }
+        place -= ends.bytes.len();
+    }
+    FlowOutcome::default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn sent(packets_sent: u64) -> FlowOutcome {
+        FlowOutcome { started: true, packets_sent, ..FlowOutcome::default() }
+    }
+
+    fn packets(outcomes: &Outcomes) -> Vec<(bool, u64)> {
+        outcomes.iter().map(|outcome| (outcome.started, outcome.packets_sent)).collect()
+    }
+
     #[test]
     fn each_outcome_gets_its_messages_place() {
-        // Of five messages 3, 0, 4 and 1 end, in this order, after as many packets as their number and ten; 2 does not.
-        let mut outcomes = Outcomes::with_room(5);
-        for flow in [3, 0, 4, 1] {
-            let packets_sent = 10 + u64::from(flow);
-            outcomes
-                .push(FlowId(flow), FlowOutcome { started: true, packets_sent, ..FlowOutcome::default() });
+        // Of five messages 3, 0, 4 and 1 end, in this order, in two partitions, after as many packets as their number and ten; 2
+        // does not.
+        let (mut here, mut there) = (Ends::with_room(5), Ends::default());
+        here.push(FlowId(3), &sent(13));
+        let seen = here.place();
+        here.push(FlowId(0), &sent(10));
+        there.push(FlowId(4), &sent(14));
+        there.push(FlowId(1), &sent(11));
+        let later: Vec<_> = here.after(seen).map(|(flow, outcome)| (flow, outcome.packets_sent)).collect();
+        assert_eq!(later, [(FlowId(0), 10)]);
+        let all = Outcomes::new(5, &[here, there], Vec::new(), &[]);
+        assert_eq!(packets(&all), [(true, 10), (true, 11), (false, 0), (true, 13), (true, 14)]);
+        assert_eq!((all.len(), all.started(), all.of(FlowId(3)).packets_sent), (5, 4, 13));
+    }
+
+    #[test]
+    fn every_field_is_kept() {
+        // Each field has its own number, from 0 to what 64 bits hold: seven bits a byte, so that 127 is one byte and 128 two.
+        let of = |n: u64| FlowOutcome {
+            started: n.is_multiple_of(2),
+            start: Time(n),
+            fct: (!n.is_multiple_of(3)).then_some(Time(n / 3)),
+            acked_bytes: n.rotate_left(8),
+            packets_sent: n.rotate_left(16),
+            retransmitted_bytes: n.rotate_left(24),
+            cnps: n.rotate_left(32),
+            marks: Marks { ce: n.rotate_left(40), ue: n.rotate_left(48) },
+            paused: Time(n.rotate_left(56)),
+            hol_blocked: false,
+            skipped: Time(n / 7),
+            recalled: n.is_multiple_of(5),
+        };
+        let numbers = (0..70).map(|n| (1 << (n % 64)) - u64::from(n % 3 == 0)).chain([0, 127, 128, u64::MAX]);
+        let outcomes: Vec<_> = numbers.map(of).collect();
+        let mut ends = Ends::default();
+        // In reverse, so that an order is made.
+        for (flow, outcome) in outcomes.iter().enumerate().rev() {
+            ends.push(FlowId::at(flow), outcome);
         }
-        let last: Vec<_> = outcomes.after(2).map(|(flow, row)| (flow, row.packets_sent)).collect();
-        assert_eq!((outcomes.len(), last), (4, vec![(FlowId(4), 14), (FlowId(1), 11)]));
-        let rows = outcomes.by_flow(5);
-        let packets: Vec<_> = rows.iter().map(|row| (row.started, row.packets_sent)).collect();
-        assert_eq!(packets, [(true, 10), (true, 11), (false, 0), (true, 13), (true, 14)]);
+        let all = Outcomes::new(outcomes.len(), &[ends], Vec::new(), &[]);
+        assert_eq!(all.iter().collect::<Vec<_>>(), outcomes);
+        let single: Vec<_> = FlowId::all(outcomes.len()).map(|flow| all.of(flow)).collect();
+        assert_eq!(single, outcomes);
+    }
+
+    #[test]
+    fn marks_add_up_and_blocked_messages_are_told() {
+        let mut ends = Ends::default();
+        (0..3).for_each(|flow| ends.push(FlowId(flow), &sent(1)));
+        let marks = |ce| Marks { ce, ue: 0 };
+        // Receivers tell of 2 and 3 marks of message 2, and of one of message 0.
+        let told = vec![(FlowId(2), marks(2)), (FlowId(0), marks(1)), (FlowId(2), marks(3))];
+        let all = Outcomes::new(3, &[ends], told, &[FlowId(1)]);
+        let seen: Vec<_> = all.iter().map(|outcome| (outcome.marks.ce, outcome.hol_blocked)).collect();
+        assert_eq!(seen, [(1, false), (0, true), (5, false)]);
+    }
+
+    #[test]
+    fn a_message_without_anything_rare_takes_few_bytes() {
+        // 1 MB in 1,000 packets from 10 ms on, in 100 us: 2 bytes of flags, 5 of 10^10 ps, 4 of 10^8 ps, 3 of 10^6 and 2 of 1,000 are 16.
+        let whole = FlowOutcome {
+            started: true,
+            start: Time::from_us(10_000),
+            fct: Some(Time::from_us(100)),
+            acked_bytes: 1_000_000,
+            packets_sent: 1_000,
+            ..FlowOutcome::default()
+        };
+        let mut bytes = Vec::new();
+        put_outcome(&mut bytes, &whole);
+        assert_eq!(bytes.len(), 16);
     }
 }

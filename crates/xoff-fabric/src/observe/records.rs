@@ -12,7 +12,7 @@ use super::breakdown::BreakdownRecord;
 use super::capture::{PacketFilter, PacketRecords};
 use super::detection::{MarkRecord, Marks, StateRecord};
 use super::losses::{Losses, WatchdogRecord};
-use super::outcomes::Outcomes;
+use super::outcomes::{Ends, Outcomes};
 use super::probe::{Hooks, Probe};
 use super::rows::{
     NotificationRecord, OwnRow, PauseRecord, PrioritySample, QueueSample, RateSample, RootRecord,
@@ -170,7 +170,7 @@ pub(crate) struct Partial {
     /// Steps whose time is known.
     pub steps_done: Vec<(u32, Time)>,
     /// What senders know of their flows.
-    pub outcomes: Outcomes,
+    pub ends: Ends,
     /// By receivers: flows and their packets that came marked.
     pub marked_flows: Vec<(FlowId, Marks)>,
     /// Flows that waited behind a PAUSE, once for each.
@@ -187,7 +187,7 @@ pub struct Records {
     pub(crate) recording: Recording,
     pub(crate) partial: Partial,
     /// By flow; empty before the end.
-    pub flows: Vec<FlowOutcome>,
+    pub flows: Outcomes,
     /// By step of [`crate::Schedule`]: when it was done, or was to be; [`Time::NEVER`] if that is not known. Empty before
     /// the end.
     pub steps: Vec<Time>,
@@ -242,21 +242,26 @@ impl Records {
         let breaks =
             net.faults.is_some() || net.settings.switch.watchdog.is_some() || net.settings.link.loses();
         let losses = breaks.then(Losses::new);
-        let partial = Partial { outcomes: Outcomes::with_room(flows), ..Partial::default() };
+        let partial = Partial { ends: Ends::with_room(flows), ..Partial::default() };
         let mut records = Records { partial, totals, samples, recording, losses, ..Records::default() };
         records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());
         records
     }
 
-    /// The number of messages that have ended so far; 0 after the end of the run.
+    /// A place behind the messages that have ended so far, for [`Records::outcomes_so_far`]; 0 after the end of the run.
     pub fn ended_so_far(&self) -> usize {
-        self.partial.outcomes.len()
+        self.partial.ends.place()
     }
 
-    /// The messages that have ended so far, with their outcomes, in the order of their ends, without the first `seen`; none after
-    /// the end of the run.
-    pub fn outcomes_so_far(&self, seen: usize) -> impl Iterator<Item = (FlowId, &FlowOutcome)> {
-        self.partial.outcomes.after(seen)
+    /// The messages that have ended since a place, which is 0 or was one of [`Records::ended_so_far`], with their outcomes, in the order of
+    /// their ends; none after the end of the run.
+    pub fn outcomes_so_far(&self, since: usize) -> impl Iterator<Item = (FlowId, FlowOutcome)> {
+        self.partial.ends.after(since)
+    }
+
+    /// The outcomes of all flows by number; none before the end. In a run of many flows [`Records::flows`] takes less memory.
+    pub fn outcomes(&self) -> Vec<FlowOutcome> {
+        self.flows.iter().collect()
     }
 
     /// Number of rows of all samples.
@@ -360,7 +365,7 @@ impl Probe for Records {
     }
 
     fn on_flow_end(&mut self, _: Time, flow: FlowId, outcome: &FlowOutcome) {
-        self.partial.outcomes.push(flow, *outcome);
+        self.partial.ends.push(flow, outcome);
     }
 
     fn finish(&mut self, _: Time, _: &mut Records) {}

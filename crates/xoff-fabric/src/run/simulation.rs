@@ -24,6 +24,7 @@ use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
 use crate::link::llr::RetryCounts;
 use crate::link::port::Port;
 use crate::network::Network;
+use crate::observe::records::FlowOutcome;
 use crate::observe::{Counters, Failure, Probe, Recording, Records};
 
 /// How far a run is.
@@ -323,14 +324,13 @@ impl Simulation {
         self.forwarded.as_ref()
     }
 
-    /// Whether a message's completion time may differ by more than the tolerance from that of the run without fast-forward: it ended, or
+    /// Whether the completion time of a message with an outcome may differ by more than the tolerance from that of the run without fast-forward: it ended, or
     /// was under way at the run's end, after its part had become uncertain.
-    pub fn is_uncertain(&self, flow: FlowId) -> bool {
+    pub fn is_uncertain(&self, flow: FlowId, outcome: &FlowOutcome) -> bool {
         let part = self.cut.division().map_or(0, |division| division.part_of(flow));
         let Some(from) = self.skips_of(part).and_then(|part| part.uncertain_from) else {
             return false;
         };
-        let outcome = &self.records.flows[flow.index()];
         outcome.fct.map_or(self.now, |fct| outcome.start + fct) >= from
     }
 

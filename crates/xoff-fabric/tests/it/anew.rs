@@ -93,7 +93,7 @@ fn uncertain(sim: &Simulation) -> Option<Time> {
 /// When the two hosts' messages are over in the plain run.
 fn end() -> Time {
     let sim = run(false, &[], &[]);
-    let end = sim.records().flows.iter().map(|flow| flow.start + flow.fct.expect("complete")).max();
+    let end = sim.records().outcomes().iter().map(|flow| flow.start + flow.fct.expect("complete")).max();
     end.expect("40 messages")
 }
 
@@ -103,7 +103,7 @@ fn what_begins_long_after_all_has_ended_is_not_touched_by_errors() {
     let (plain, fast) = (run(false, &late, &[]), run(true, &late, &[]));
     assert_eq!(uncertain(&fast), None);
     let fcts = |sim: &Simulation| {
-        sim.records().flows[2 * COUNT as usize..].iter().map(|flow| flow.fct).collect::<Vec<_>>()
+        sim.records().outcomes()[2 * COUNT as usize..].iter().map(|flow| flow.fct).collect::<Vec<_>>()
     };
     assert_eq!(fcts(&fast), fcts(&plain));
 }

@@ -41,7 +41,7 @@ fn run(topology: Topology, settings: Settings, flows: Vec<Flow>) -> Simulation {
 }
 
 fn fct(sim: &Simulation, flow: usize) -> u64 {
-    sim.records().flows[flow].fct.expect("complete").0
+    sim.records().outcomes()[flow].fct.expect("complete").0
 }
 
 /// Hosts 0 to 8 on one switch and 9 and 10 on another one; 100 Gb/s, but 400 Gb/s between the switches.

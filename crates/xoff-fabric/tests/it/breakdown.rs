@@ -51,7 +51,7 @@ fn assert_rows(sim: &Simulation, flow: FlowId, expected: &[Row]) {
     let expected: Vec<_> = expected.iter().map(|&(l, c, p, t)| (l, c, p.to_string(), t)).collect();
     assert_eq!(rows, expected);
     let sum: u64 = rows.iter().map(|row| row.3).sum();
-    assert_eq!(sim.records().flows[flow.index()].fct, Some(Time(sum)));
+    assert_eq!(sim.records().outcomes()[flow.index()].fct, Some(Time(sum)));
 }
 
 /// The way of a packet of `frame` ps over s0 and of its ACK, without any wait.

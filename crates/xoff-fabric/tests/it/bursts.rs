@@ -19,7 +19,7 @@ fn fct(pacing: &str, delta: &str) -> Time {
     let flows = vec![flow(0, 1, 22 * PAYLOAD)];
     let mut sim = simulate(topology, Settings::default(), timely, flows, Recording::default(), None);
     sim.run(&mut |_| true).expect("no loss");
-    sim.records().flows[0].fct.expect("completed")
+    sim.records().outcomes()[0].fct.expect("completed")
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn run(net: Network, detector: Option<&AnyDetector>, recording: Recording) -> Si
 }
 
 fn fcts(sim: &Simulation) -> Vec<u64> {
-    sim.records().flows.iter().map(|f| f.fct.expect("complete").0).collect()
+    sim.records().outcomes().iter().map(|f| f.fct.expect("complete").0).collect()
 }
 
 fn sharing(connections: &[Option<u32>]) -> Schedule {
@@ -98,7 +98,7 @@ fn dcqcn_s_second_message_starts_at_the_rate_that_its_timers_have_reached() {
     let red = red.expect("known").expect("valid");
     for (later, mbps) in [(180, 43_750), (240, 46_875)] {
         let sim = two_messages(("dcqcn", json!({})), &red, (20, later), [Some(0), None, Some(0)]);
-        assert_eq!(sim.records().flows[0].cnps, 1, "{later} us");
+        assert_eq!(sim.records().outcomes()[0].cnps, 1, "{later} us");
         assert_eq!(fcts(&sim)[2], paced(Rate::from_mbps(mbps)), "{later} us");
     }
     // With a connection to itself the second message starts at line rate, and so does one after 100 ms: from the sixth
@@ -123,7 +123,7 @@ fn ib_cc_s_second_message_starts_with_the_index_that_is_left() {
     let params = json!({"cct": "list", "multipliers": multipliers, "ccti_timer": "153.6us"});
     let run = |later, connections| two_messages(("ib_cc", params.clone()), &fecn, (6, later), connections);
     let sim = run(400, [Some(0), None, Some(0)]);
-    let marked = sim.records().flows[0].marks.ce;
+    let marked = sim.records().outcomes()[0].marks.ce;
     assert_eq!(marked, 3);
     let at_index = |index: u64| paced(Rate(100_000_000_000 / (1 + index)));
     assert_eq!(fcts(&sim)[2], at_index(marked - 2));
@@ -146,7 +146,7 @@ fn messages_of_a_connection_go_one_after_the_other() {
     let small = 2 * (7_840 + 1_000_000) + BACK + (FRAME - 7_840);
     assert_eq!(fcts(&sim), [FRAME + whole, 2 * FRAME + whole, 5 * FRAME + small]);
     for (outcome, (packets, size)) in
-        sim.records().flows.iter().zip([(2, 2 * PAYLOAD), (1, PAYLOAD), (3, 2 * PAYLOAD + 50)])
+        sim.records().outcomes().iter().zip([(2, 2 * PAYLOAD), (1, PAYLOAD), (3, 2 * PAYLOAD + 50)])
     {
         assert_eq!((outcome.start, outcome.packets_sent), (Time::ZERO, packets));
         assert_eq!((outcome.acked_bytes, outcome.retransmitted_bytes), (size, 0));
@@ -184,7 +184,7 @@ fn milestones_are_those_of_each_message() {
         flow(0, 1, PAYLOAD),
     ];
     let sim = run(network(3, settings(), none(), flows, schedule), None, Recording::default());
-    let starts: Vec<u64> = sim.records().flows.iter().map(|f| f.start.0).collect();
+    let starts: Vec<u64> = sim.records().outcomes().iter().map(|f| f.start.0).collect();
     let (first, second) = (FRAME, 2 * FRAME);
     // The ACKs of flow 2's byte may meet those of the connection: flow 3 and 5 start when the first two messages' ACKs come,
     // of which the second goes 80 ns behind the first; flow 2's frame of 49 B, 3,920 ps, goes between them.
@@ -192,7 +192,7 @@ fn milestones_are_those_of_each_message() {
     assert_eq!(starts[4], second + THERE);
     assert_eq!(starts[3], first + THERE + BACK);
     assert_eq!(starts[5], second + THERE + BACK);
-    assert_eq!(sim.records().flows[5].fct, Some(Time(THERE + BACK)));
+    assert_eq!(sim.records().outcomes()[5].fct, Some(Time(THERE + BACK)));
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn nothing_of_a_message_that_waits_behind_another_is_acknowledged() {
     };
     let sim = start(Some(Time::from_us(5)));
     let outcome = |flow: usize| {
-        let outcome = &sim.records().flows[flow];
+        let outcome = &sim.records().outcomes()[flow];
         (outcome.fct, outcome.acked_bytes, outcome.packets_sent)
     };
     assert_eq!(outcome(0), (None, 11 * PAYLOAD, 5_000 / 80 + 1));
@@ -235,7 +235,7 @@ fn an_endless_message_gives_its_connection_to_the_next_when_it_is_stopped() {
     flows[0].stop = Time::from_us(10);
     flows[2].stop = Time::from_us(5);
     let sim = run(network(2, settings(), none(), flows, sharing(&[Some(0); 3])), None, Recording::default());
-    let packets: Vec<u64> = sim.records().flows.iter().map(|f| f.packets_sent).collect();
+    let packets: Vec<u64> = sim.records().outcomes().iter().map(|f| f.packets_sent).collect();
     assert_eq!(packets, [126, 2, 1]);
     let last = |n: u64| (n - 1) * FRAME + THERE + BACK;
     assert_eq!(fcts(&sim), [last(126), last(128) - 1_000_000, last(129) - 2_000_000]);
@@ -256,7 +256,7 @@ fn lossy(transport: Transport, ack_every: u32) -> Settings {
 
 /// What a connection's messages must have when all are complete.
 fn assert_delivered(sim: &Simulation, sizes: &[u64], exact: bool) {
-    for (number, (outcome, &size)) in sim.records().flows.iter().zip(sizes).enumerate() {
+    for (number, (outcome, &size)) in sim.records().outcomes().iter().zip(sizes).enumerate() {
         assert_eq!(outcome.acked_bytes, size, "message {number}");
         let sent = outcome.packets_sent * PAYLOAD;
         if exact {
@@ -284,7 +284,7 @@ fn what_is_lost_goes_again_across_the_boundaries_of_messages() {
         );
         let sim = run(net, None, Recording::default());
         assert_delivered(&sim, &[3 * PAYLOAD; 40], transport != Transport::GoBackN);
-        let again = sim.records().flows.iter().filter(|f| f.retransmitted_bytes > 0).count();
+        let again = sim.records().outcomes().iter().filter(|f| f.retransmitted_bytes > 0).count();
         assert!(again >= 3, "{transport:?}: {again} messages went again");
         if transport != Transport::Unordered {
             let fcts = fcts(&sim);
@@ -321,7 +321,7 @@ proptest! {
             let recording = Recording { breakdown: true, ..Recording::default() };
             let mut sim = Simulation::cut(net, cut, detector, recording, Some(Time::from_ms(100)));
             assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-            (sim.records().flows.clone(), sim.records().breakdown.clone(), sim.counters().fingerprint)
+            (sim.records().outcomes().clone(), sim.records().breakdown.clone(), sim.counters().fingerprint)
         };
         let (all, breakdown, fingerprint) = outcomes(1);
         for (outcome, flow) in all.iter().zip(&flows) {

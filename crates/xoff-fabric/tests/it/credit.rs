@@ -186,7 +186,7 @@ fn an_ack_that_grows_takes_credits_for_what_it_becomes() {
     let mut sim = simulate(topology, settings, fncc, flows, Recording::default(), Some(Time::from_ms(1)));
     sim.run_to_duration();
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
-    assert!(sim.records().flows[0].fct.is_some());
+    assert!(sim.records().outcomes()[0].fct.is_some());
     // Port 1 is s0's to h0: 40 ACKs of 6 flits, or fewer where the window was smaller than a packet.
     let (sending, receiving) = sim.credits(PortId(1), 0).expect("credits");
     assert_eq!((sending.sent(), receiving.received(), sending.available()), (240, 240, 11));
@@ -205,7 +205,7 @@ fn a_header_is_all_that_a_hop_costs_with_cut_through() {
         let flows = vec![flow(0, 1, 1000)];
         let mut sim = simulate(topology.clone(), settings, none.clone(), flows, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        (sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), sim.network().env.base_rtt)
+        (sim.records().outcomes()[0].fct, sim.network().ideal_fct(FlowId(0)), sim.network().env.base_rtt)
     };
     let cut = Time(8_000_000 + 3 * 12_800 + 204_800 + 3 * 12_800 + 13_200);
     assert_eq!(fct(None), (Some(cut), Some(cut), cut));
@@ -226,7 +226,7 @@ fn cut_through_from_a_slow_to_a_fast_link_waits_for_the_rest() {
     let mut sim = simulate(topology, settings, none, vec![flow(0, 1, 1000)], Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     let expected = Some(Time(4_000_000 + 819_200 + 12_800 + 52_800));
-    assert_eq!((sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0))), (expected, expected));
+    assert_eq!((sim.records().outcomes()[0].fct, sim.network().ideal_fct(FlowId(0))), (expected, expected));
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn an_output_serves_its_inputs_in_turn_however_many_flows_they_have() {
     let topology = chain(2, &[0, 0, 0, 1, 1], Rate::from_gbps(GBPS), Time::from_us(1));
     let flows = vec![endless(0, 4, 0), endless(1, 4, 0), endless(2, 4, 0), endless(3, 4, 0)];
     let sim = run(topology, settings(FlowControl::Cbfc(Cbfc::default())), flows, Time::from_ms(10));
-    let acked: Vec<u64> = sim.records().flows.iter().map(|f| f.acked_bytes).collect();
+    let acked: Vec<u64> = sim.records().outcomes().iter().map(|f| f.acked_bytes).collect();
     let all: u64 = acked.iter().sum();
     let share = |i: usize| acked[i] as f64 / all as f64;
     assert!((share(3) - 0.5).abs() < 0.01, "{acked:?}");
@@ -253,7 +253,7 @@ fn credits_hold_up_who_only_shares_the_way() {
     let topology = chain(2, &[0, 0, 1, 1, 1, 1], Rate::from_gbps(GBPS), Time::from_us(1));
     let flows = vec![endless(0, 2, 0), endless(1, 3, 0), endless(4, 2, 0), endless(5, 2, 0)];
     let sim = run(topology, settings(FlowControl::Cbfc(Cbfc::default())), flows, Time::from_ms(10));
-    let rate = |i: usize| sim.records().flows[i].acked_bytes as f64 * 8.0 / 10e-3 / 1e9;
+    let rate = |i: usize| sim.records().outcomes()[i].acked_bytes as f64 * 8.0 / 10e-3 / 1e9;
     // Each input of h2's link gets a third of 40 Gbps; h0 and h1 take turns at s0, so that h1 goes as slowly as h0.
     assert!((rate(0) - 13.0).abs() < 0.4, "{}", rate(0));
     assert!((rate(1) - rate(0)).abs() < 0.4, "{} {}", rate(1), rate(0));

@@ -88,7 +88,7 @@ fn a_packet_begins_when_the_last_of_its_credits_is_there() {
         let stalls: Vec<_> = sim.records().pauses.iter().filter(|p| p.port == PortId(0)).collect();
         assert_eq!((stalls.len(), stalls[0].start), (1, Time(128_000)));
         // The last ACK: the frame over two links, and 64 B back over two.
-        let fct = sim.records().flows[0].fct.expect("complete");
+        let fct = sim.records().outcomes()[0].fct.expect("complete");
         let (there, back) = (2 * (128_000 + 1_000_000), 2 * (64 * 80 + 1_000_000));
         assert_eq!(fct, stalls[0].end + Time(there + back));
         stalls[0].end
@@ -161,7 +161,7 @@ fn a_credit_that_comes_as_a_packet_wants_to_go_comes_after() {
 fn second_frame(granularity: CreditGranularity, throttle: serde_json::Value) -> Time {
     let fct = |throttle| {
         let sim = run((2, vec![flow(0, 1, 2 * 16)]), 64, (granularity, 4_096), throttle);
-        sim.records().flows[0].fct.expect("complete")
+        sim.records().outcomes()[0].fct.expect("complete")
     };
     fct(Some(throttle)) - fct(None) + Time(4 * FLIT)
 }

@@ -55,7 +55,7 @@ fn forwarded(sim: &Simulation) -> &FastForwarded {
 fn assert_same([plain, fast]: &[Simulation; 2]) {
     let times = |sim: &Simulation| -> Vec<_> {
         sim.records()
-            .flows
+            .outcomes()
             .iter()
             .map(|flow| (flow.start, flow.fct, flow.acked_bytes, flow.packets_sent))
             .collect()
@@ -76,7 +76,7 @@ fn an_incast_that_waits_for_credits_is_carried_forward() {
     assert_same(&sims);
     let [plain, fast] = &sims;
     let link = Time(4 * 40_000_000_u64.div_ceil(952) * 80_000);
-    let fct = fast.records().flows.iter().map(|flow| flow.fct.expect("complete")).max().expect("four");
+    let fct = fast.records().outcomes().iter().map(|flow| flow.fct.expect("complete")).max().expect("four");
     assert!(fct > link && fct < link + Time::from_us(10), "{fct:?}");
     let all = forwarded(fast);
     assert!(all.approximate == 0 && all.error == 0.0 && all.uncertain_from.is_none(), "{all:?}");
@@ -159,7 +159,7 @@ fn endless_messages_are_carried_to_the_end_of_the_run() {
     let flows: Vec<Flow> = (1..3).map(|src| endless(src, 0, 0)).collect();
     let sims = both(&pauses(), "none", &flows, Some(Time::from_ms(20)));
     assert_same(&sims);
-    let acked: u64 = sims[1].records().flows.iter().map(|flow| flow.acked_bytes).sum();
+    let acked: u64 = sims[1].records().outcomes().iter().map(|flow| flow.acked_bytes).sum();
     assert!(acked / 952 > 249_900 && acked / 952 <= 250_000, "{acked}");
     assert!(sims[1].counters().events * 10 < sims[0].counters().events);
 }

@@ -20,7 +20,7 @@ fn run(topology: Topology, flows: Vec<Flow>, schedule: Schedule) -> Simulation {
 }
 
 fn starts(sim: &Simulation) -> Vec<u64> {
-    sim.records().flows.iter().map(|f| f.start.ps()).collect()
+    sim.records().outcomes().iter().map(|f| f.start.ps()).collect()
 }
 
 fn after(on: Milestone, then: Waiter, delay: Time) -> Dependency {
@@ -40,7 +40,7 @@ fn an_answer_starts_with_the_last_byte_of_the_question_and_the_delay() {
     let sim = run(star(&[0, 0]), vec![flow(0, 1, 2 * PAYLOAD), flow(1, 0, PAYLOAD)], schedule);
     assert_eq!(starts(&sim), [0, THERE + 80_000 + 500_000]);
     // Its completion time counts from there: one packet and its ACK.
-    assert_eq!(sim.records().flows[1].fct, Some(Time(THERE + BACK)));
+    assert_eq!(sim.records().outcomes()[1].fct, Some(Time(THERE + BACK)));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_run_does_not_wait_for_background_flows() {
     let schedule = Schedule { background: vec![true, false], ..Schedule::default() };
     let sim = run(star(&[0, 0, 0]), flows.clone(), schedule);
     assert_eq!(sim.now(), Time((THERE + BACK).div_ceil(1_000_000) * 1_000_000));
-    assert_eq!((sim.records().flows[0].fct, sim.counters().flows_done), (None, 1));
+    assert_eq!((sim.records().outcomes()[0].fct, sim.counters().flows_done), (None, 1));
     // Where all are, it waits for all.
     let schedule = Schedule { background: vec![true, true], ..Schedule::default() };
     assert_eq!(run(star(&[0, 0, 0]), flows, schedule).counters().flows_done, 2);
@@ -203,7 +203,7 @@ fn closed_loops_come_to_the_same_on_any_number_of_threads() {
         assert_eq!(cut.partitions(), parts);
         let mut sim = Simulation::cut(net, cut, None, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        (sim.counters().fingerprint, sim.counters().events, sim.now(), sim.records().flows.clone())
+        (sim.counters().fingerprint, sim.counters().events, sim.now(), sim.records().outcomes().clone())
     };
     let alone = outcome(1);
     // Each of 50 rounds has 6 hops, each of them at least two links of 1 us.

@@ -14,7 +14,7 @@ use xoff_fabric::{Recording, Simulation};
 use xoff_schemes::{AnyDetector, Mark, PortState};
 
 /// The congested flow's number and the victim's.
-const FLOWS: (usize, usize) = (0, 1);
+const FLOWS: (FlowId, FlowId) = (FlowId(0), FlowId(1));
 
 /// Four hosts of switch 2 and one of switch 0 send to a host of switch 2, whose port is congested, and a second host of
 /// switch 0 sends 5 Gbps to another host there: what that one meets on the way are pauses. Before it and the burst the
@@ -68,7 +68,7 @@ fn tcd_marks_the_root_ce_and_what_waits_behind_pauses_ue() {
     assert!(at("s2->h6").ce > 100 && at("s2->h6").ue == 0, "{:?}", at("s2->h6"));
     assert!(at("s1->s2").ue > 20, "{:?}", at("s1->s2"));
     // The victim passes s2->h7, where nothing is congested.
-    let (congested, victim) = (records.flows[FLOWS.0].marks, records.flows[FLOWS.1].marks);
+    let (congested, victim) = (records.flows.of(FLOWS.0).marks, records.flows.of(FLOWS.1).marks);
     assert_eq!(at("s2->h7").ce, 0);
     assert!(congested.ce > 50, "{congested:?}");
     assert!(victim.ue > 5, "{victim:?}");
@@ -87,7 +87,7 @@ fn a_victim_of_pauses_is_ue_with_tcd_and_ce_with_red() {
         let records = sim.records();
         let is_paused = |name: &str| records.pauses.iter().any(|pause| pause.port == port(&sim, name));
         assert_eq!(["h0->s0", "h1->s0", "s0->s1", "s1->s2"].map(is_paused), [false, false, true, true]);
-        let victim = records.flows[FLOWS.1].marks;
+        let victim = records.flows.of(FLOWS.1).marks;
         assert_eq!((victim.ue > 0, victim.ce > 0), (is_tcd, !is_tcd), "{victim:?}");
         for name in shared {
             let marks = records.totals.marks[port(&sim, name).index()];

@@ -64,7 +64,7 @@ fn an_episode_that_was_the_same_twice_comes_again() {
     let sim = fast(&flows, &dependencies);
     assert_eq!(recalled(&sim), of((3..19).chain(20..24)));
     assert_eq!((uncertain(&sim), sim.forwarded().expect("fast-forwarded").error), (None, 0.0));
-    for (number, flow) in sim.records().flows.iter().enumerate() {
+    for (number, flow) in sim.records().outcomes().iter().enumerate() {
         assert_eq!(flow.start, EPISODE * (number as u64 / 2), "{number}");
         let first = number % 2 == 0;
         assert_eq!(flow.fct, Some(Time(if first { 20_008_000 } else { 20_088_000 })), "{number}");
@@ -83,7 +83,7 @@ fn an_episode_for_which_messages_lack_is_simulated() {
     let sim = fast(&flows, &dependencies);
     assert_eq!(recalled(&sim), of(3..11));
     assert_eq!(uncertain(&sim), None);
-    assert_eq!(sim.records().flows[22].fct, Some(Time(12_088_000)));
+    assert_eq!(sim.records().outcomes()[22].fct, Some(Time(12_088_000)));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_start_that_is_known_to_come_keeps_an_episode_from_being_recalled() {
     let [plain, sim] = [false, true].map(|fast| run(&flows, &dependencies, Recording::default(), None, fast));
     assert_eq!(uncertain(&sim), None);
     assert_eq!(recalled(&sim), of((3..5).chain(8..12)));
-    for (fast, plain) in sim.records().flows.iter().zip(&plain.records().flows) {
+    for (fast, plain) in sim.records().outcomes().iter().zip(&plain.records().outcomes()) {
         assert_eq!((fast.start, fast.fct), (plain.start, plain.fct));
     }
 }
@@ -147,7 +147,7 @@ fn pauses_come_again_with_their_episodes() {
     };
     assert_eq!(of_ports(&fast), of_ports(&plain));
     let of_flows = |sim: &Simulation| {
-        sim.records().flows.iter().map(|flow| (flow.start, flow.fct, flow.paused)).collect::<Vec<_>>()
+        sim.records().outcomes().iter().map(|flow| (flow.start, flow.fct, flow.paused)).collect::<Vec<_>>()
     };
     assert_eq!(of_flows(&fast), of_flows(&plain));
     let begins = |sim: &Simulation| {
@@ -169,7 +169,7 @@ fn a_run_that_ends_in_a_recalled_episode_has_a_part_of_it() {
     let end = EPISODE * 4 + Time::from_us(15);
     let sim = run(&flows, &dependencies, Recording::default(), Some(end), true);
     assert_eq!(recalled(&sim), of(3..5));
-    for flow in &sim.records().flows[8..10] {
+    for flow in &sim.records().outcomes()[8..10] {
         assert_eq!((flow.fct, flow.skipped, flow.packets_sent), (None, Time::from_us(15), 74));
     }
     assert_eq!(uncertain(&sim), None);

@@ -68,7 +68,7 @@ fn assert_conserved(sim: &Simulation) {
 }
 
 fn fct(sim: &Simulation, flow: usize) -> u64 {
-    sim.records().flows[flow].fct.expect("complete").0
+    sim.records().outcomes()[flow].fct.expect("complete").0
 }
 
 /// The switch's port to host `h` of a star.
@@ -127,7 +127,7 @@ fn two_flows_share_a_link_equally() {
             end,
         );
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
-        [0, 1].map(|flow| sim.records().flows[flow].acked_bytes)
+        [0, 1].map(|flow| sim.records().outcomes()[flow].acked_bytes)
     };
     let (before, after) = (acked(4), acked(14));
     let got = [0, 1].map(|flow| (after[flow] - before[flow]) as f64);

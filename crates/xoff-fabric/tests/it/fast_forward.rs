@@ -27,7 +27,7 @@ fn run(hosts: usize, flows: Vec<Flow>, recording: Recording, end: Option<Time>, 
 }
 
 fn fct(sim: &Simulation, flow: usize) -> Time {
-    sim.records().flows[flow].fct.expect("complete")
+    sim.records().outcomes()[flow].fct.expect("complete")
 }
 
 /// Time from the start of a message of `size` bytes that has both links for itself to its last ACK.
@@ -45,7 +45,7 @@ fn a_message_alone_ends_to_the_picosecond() {
     let sim = run(2, vec![flow(0, 1, 1 << 30)], Recording::default(), None, true);
     assert_eq!(fct(&sim, 0), Time(90_234_496_960));
     assert_eq!(sim.now(), Time::from_us(90_235), "the microsecond in which the last ACK comes");
-    let outcome = sim.records().flows[0];
+    let outcome = sim.records().outcomes()[0];
     assert_eq!((outcome.acked_bytes, outcome.packets_sent), (1 << 30, 1_127_881));
     // Ports count what was skipped: the host's, and the switch's towards the receiver and, with ACKs, the sender.
     let [data, acks] = [1_127_880 * 1_000 + 112, 1_127_881 * 50];
@@ -101,7 +101,7 @@ fn long_beside_small() -> Simulation {
 #[test]
 fn a_message_that_starts_while_others_are_steady_starts_in_time() {
     let sim = long_beside_small();
-    assert_eq!(sim.records().flows[1].start, Time::from_ms(3));
+    assert_eq!(sim.records().outcomes()[1].start, Time::from_ms(3));
     assert_eq!([fct(&sim, 0), fct(&sim, 1)], [alone(100_000_000), alone(10_000)]);
     let spans = sim.forwarded().expect("fast-forwarded").jumps_by_start();
     let ends = |span: &xoff_fabric::run::fast_forward::Span| span.start + span.length;
@@ -143,7 +143,7 @@ fn an_endless_message_stops_in_time() {
     // It sends a packet each 80 ns from 10 us on. At 5 ms it has sent 62,375, and the next packet is its last.
     let stopped = Flow { stop: Time::from_ms(5), ..endless(0, 1, 10) };
     let sim = run(2, vec![stopped], Recording::default(), None, true);
-    let outcome = sim.records().flows[0];
+    let outcome = sim.records().outcomes()[0];
     assert_eq!((outcome.packets_sent, outcome.acked_bytes), (62_376, 62_376 * 952));
     assert!(sim.counters().events < 5_000);
 }
@@ -153,7 +153,7 @@ fn the_run_ends_with_its_duration() {
     let sim = run(2, vec![endless(0, 1, 0)], Recording::default(), Some(Time::from_ms(4)), true);
     assert_eq!(sim.now(), Time::from_ms(4));
     // 50,000 packets begin before 4 ms and one at 4 ms. The ACKs of those that began by 3,995.832 us are there.
-    let outcome = sim.records().flows[0];
+    let outcome = sim.records().outcomes()[0];
     assert_eq!((outcome.packets_sent, outcome.acked_bytes), (50_001, 49_948 * 952));
 }
 
@@ -176,7 +176,10 @@ fn messages_and_ports_say_how_much_of_them_was_carried_forward() {
     // All jumps are over the long message, and whole packets of it, each 80 ns. The other one is over after 4.9 us, in which no jump fits.
     let sim = long_beside_small();
     let all = sim.forwarded().expect("fast-forwarded");
-    assert_eq!([sim.records().flows[0].skipped, sim.records().flows[1].skipped], [all.skipped(), Time::ZERO]);
+    assert_eq!(
+        [sim.records().outcomes()[0].skipped, sim.records().outcomes()[1].skipped],
+        [all.skipped(), Time::ZERO]
+    );
     let packets = all.skipped().0 / 80_000;
     assert!(packets > 90_000, "{all:?}");
     let skipped = |flow: u32| {
@@ -256,7 +259,7 @@ fn steps_and_messages_that_wait_come_in_time() {
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     // Delivered is the last ACK less its way of 2.008 us.
     let delivered = alone(10_000_000) - Time(2_008_000);
-    assert_eq!(sim.records().flows[1].start, delivered + Time::from_us(700));
+    assert_eq!(sim.records().outcomes()[1].start, delivered + Time::from_us(700));
     assert_eq!([fct(&sim, 0), fct(&sim, 1)], [alone(10_000_000); 2]);
     assert!(sim.forwarded().expect("fast-forwarded").skipped() > Time::from_us(1_500));
 }

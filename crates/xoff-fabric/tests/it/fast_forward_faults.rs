@@ -62,7 +62,7 @@ fn a_slower_link_makes_its_packets_slow_from_the_picosecond_on() {
     let net = network(line(), round(), vec![flow(0, 1, PACKETS * 952)], vec![slow, later], Convergence::None);
     let sim = run(net, true, None);
     let expected = ns(5_000_080 + 74_998 * 80 + 3 * 1_080 + 3 * 1_004);
-    assert_eq!(sim.records().flows[0].fct, Some(expected));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(expected));
     assert_eq!(sim.now(), Time(expected.0.next_multiple_of(1_000_000)));
     assert_eq!(jumps_between(&sim, &[Time::ZERO, from, until, expected]), [true; 3]);
     assert!(sim.counters().events < 20_000, "{}", sim.counters().events);
@@ -88,7 +88,7 @@ fn a_link_that_goes_down_loses_the_frames_that_are_on_it() {
     assert_eq!(lost.iter().map(|loss| loss.last).max(), Some(ns(3_051_000)));
     assert_eq!(plain.records().losses, fast.records().losses);
     // All else as in the run in which every packet is simulated; of the links between switches, the other one carries the rest.
-    let [a, b] = [&plain, &fast].map(|sim| sim.records().flows[0]);
+    let [a, b] = [&plain, &fast].map(|sim| sim.records().outcomes()[0]);
     assert_eq!(
         (a.fct, a.packets_sent, a.retransmitted_bytes),
         (b.fct, b.packets_sent, b.retransmitted_bytes)
@@ -132,7 +132,7 @@ fn no_time_is_carried_forward_while_frames_are_lost_by_chance() {
     let net = network(line(), round(), vec![flow(0, 1, PACKETS * 952)], faults, Convergence::None);
     let sim = run(net, true, None);
     let expected = ns(124_999 * 80 + 3 * 1_080 + 3 * 1_004);
-    assert_eq!(sim.records().flows[0].fct, Some(expected));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(expected));
     assert_eq!(jumps_between(&sim, &[Time::ZERO, from, until, expected]), [true, false, true]);
     let held = &sim.forwarded().expect("fast-forwarded").held;
     let broken = held.iter().find(|(why, _)| *why == Held::Broken).expect("held").1;
@@ -174,7 +174,7 @@ fn chain_of(count: u32, size: u64, what: Fault, fast: bool) -> Simulation {
 
 /// When messages started, and how long they took.
 fn times(sim: &Simulation) -> Vec<(Time, Option<Time>)> {
-    sim.records().flows.iter().map(|flow| (flow.start, flow.fct)).collect()
+    sim.records().outcomes().iter().map(|flow| (flow.start, flow.fct)).collect()
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_watchdog_counts_simulated_time() {
         let restored = storm.restored.expect("restored");
         let soonest = until + Time::from_ms(3);
         assert!(restored > soonest && restored < soonest + Time::from_us(most_us), "{storm:?}");
-        assert_eq!(plain.records().flows[0].fct, fast.records().flows[0].fct);
+        assert_eq!(plain.records().outcomes()[0].fct, fast.records().outcomes()[0].fct);
         let jumps = jumps_between(&fast, &[Time::ZERO, from, until, restored, plain.now()]);
         assert_eq!(jumps, [true, false, false, true]);
     }

@@ -74,7 +74,7 @@ fn a_flow_on_a_dead_path_waits_for_the_timeout_that_finds_the_link_up() {
         let faults = vec![down(2, Time::from_ns(1_500), Time::from_us(until_us))];
         let net = network(line(), round(), vec![flow(0, 1, 9_520)], faults, Convergence::None);
         let (sim, stop) = run(net, None);
-        let outcome = &sim.records().flows[0];
+        let outcome = &sim.records().outcomes()[0];
         let expected = Time::from_ns(tries * 100_000 + alone);
         assert_eq!((stop, outcome.fct), (Stop::FlowsDone, Some(expected)), "{until_us} us");
         assert_eq!((outcome.packets_sent, lost(&sim, Cause::LinkDown)), (10 * (tries + 1), 10 * tries));
@@ -100,7 +100,7 @@ fn a_frame_is_lost_if_its_link_is_down_at_any_time_until_it_arrives() {
         let (sim, _) = run(net, None);
         let tries = if arrives { 0 } else { 100_000 };
         let expected = Time::from_ns(tries + 3 * 1_080 + 3 * 1_004);
-        assert_eq!(sim.records().flows[0].fct, Some(expected), "down from {from} to {until} ns");
+        assert_eq!(sim.records().outcomes()[0].fct, Some(expected), "down from {from} to {until} ns");
     }
 }
 
@@ -113,8 +113,8 @@ fn a_host_keeps_what_it_has_to_send_while_its_link_is_down() {
     let net = network(line(), round(), vec![flow(0, 1, 9_520)], faults, Convergence::None);
     let (sim, _) = run(net, None);
     let expected = Time::from_ns(11_252 + 9 * 80 + 6_252);
-    assert_eq!(sim.records().flows[0].fct, Some(expected));
-    assert_eq!((lost(&sim, Cause::LinkDown), sim.records().flows[0].packets_sent), (1, 20));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(expected));
+    assert_eq!((lost(&sim, Cause::LinkDown), sim.records().outcomes()[0].packets_sent), (1, 20));
 }
 
 /// h0 - l0, l1 - h1, and two spines between the leaves: links 0, 1, then l0 - a, l0 - b, l1 - a, l1 - b.
@@ -157,7 +157,7 @@ fn a_connection_moves_to_the_other_path_once_routing_has_converged() {
     let converges = Convergence::After(Time::from_us(50));
     let (sim, _) = run(network(two_spines(), round(), flows.clone(), faults(), converges), None);
     let expected = Time::from_ns(100_000 + 9 * 80 + 4 * 1_080 + 4 * 1_004);
-    assert_eq!(sim.records().flows[0].fct, Some(expected));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(expected));
     let path = sim.network().data_path_at(FlowId(0), Time::from_us(51));
     assert!(path.len() == 4 && path.iter().all(|port| port.link() as u32 != link), "{path:?}");
     let before = Time(Time::from_us(51).ps() - 1);
@@ -166,11 +166,11 @@ fn a_connection_moves_to_the_other_path_once_routing_has_converged() {
     // If routing learns of it only at 250 us, the timeouts at 100 us and 200 us are in vain.
     let converges = Convergence::After(Time::from_us(249));
     let (sim, _) = run(network(two_spines(), round(), flows.clone(), faults(), converges), None);
-    assert_eq!(sim.records().flows[0].fct, Some(expected + Time::from_us(200)));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(expected + Time::from_us(200)));
 
     // Never: the run ends, and says that it does so for nothing happens any more.
     let (sim, stop) = run(network(two_spines(), round(), flows, faults(), Convergence::None), None);
-    assert_eq!((stop, sim.records().flows[0].fct), (Stop::Stuck, None));
+    assert_eq!((stop, sim.records().outcomes()[0].fct), (Stop::Stuck, None));
     assert!(sim.now() < Time::from_ms(60), "{}", sim.now());
 }
 
@@ -214,7 +214,7 @@ fn a_slower_link_takes_longer_from_the_next_frame_on() {
     let net = network(line(), round(), vec![flow(0, 1, 9_520)], faults, Convergence::None);
     let (sim, _) = run(net, None);
     let expected = Time::from_ns(3_800 + 1_000 + 1_080 + 1_004 + 1_016 + 1_004);
-    assert_eq!(sim.records().flows[0].fct, Some(expected));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(expected));
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_packet_that_cuts_through_does_not_leave_a_slower_link_before_it_has_come() 
         let faults = vec![fault(slow(2), Time::ZERO, Time::NEVER), fault(slow(1), Time::ZERO, until)];
         let net = network(line(), settings, vec![flow(0, 1, 952)], faults, Convergence::None);
         let (sim, _) = run(net, None);
-        assert_eq!(sim.records().flows[0].fct, Some(Time(expected)), "{until}");
+        assert_eq!(sim.records().outcomes()[0].fct, Some(Time(expected)), "{until}");
     }
 }
 
@@ -256,7 +256,7 @@ fn go_back_n_loses_a_round_trip_with_each_lost_packet() {
     let faults = vec![fault(loss, Time::ZERO, Time::NEVER)];
     let net = network(line(), settings, vec![flow(0, 1, 952 * packets)], faults, Convergence::None);
     let (sim, _) = run(net, None);
-    let fct = sim.records().flows[0].fct.expect("complete").secs();
+    let fct = sim.records().outcomes()[0].fct.expect("complete").secs();
     let losses = packets as f64 * p / (1.0 - p);
     let expected = packets as f64 * 80e-9 + losses * 1.01 * 6_332e-9;
     let sigma = losses.sqrt() * 6_332e-9;
@@ -291,7 +291,7 @@ fn credits_of_lost_packets_come_back() {
         sim.run_to_duration();
         sim.run(&mut |_| true).expect("a run");
         let name = sim.network().settings.flow_control.name();
-        assert_eq!(sim.records().flows[0].acked_bytes, 9_520_000, "{name}");
+        assert_eq!(sim.records().outcomes()[0].acked_bytes, 9_520_000, "{name}");
         assert_eq!(sim.buffered_bytes(), (0, 0), "{name}");
         for port in sim.network().topology.port_ids() {
             if let Some((sending, receiving)) = sim.credits(port, 0) {
@@ -335,7 +335,7 @@ fn threads_agree_on_faults_at_their_borders() {
     for (threads, one_order) in [(1, true), (2, false), (3, false)] {
         let (other, end) = on(threads, one_order);
         assert_eq!((one.counters(), stop), (other.counters(), end), "{threads} threads, {one_order}");
-        assert_eq!(one.records().flows, other.records().flows);
+        assert_eq!(one.records().outcomes(), other.records().outcomes());
         assert_eq!(one.records().losses, other.records().losses);
     }
 }

@@ -288,7 +288,7 @@ fn incast_saturates_the_bottleneck_exactly() {
     assert!(sim.records().totals.pause_frames.iter().sum::<u64>() > 0, "PFC had to act");
     let bytes = 8 * (686 * FRAME + 1_246);
     let expected = FRAME_PS + 1_000_000 + bytes * 80 + 1_000_000 + 2 * (66 * 80 + 1_000_000);
-    let last = sim.records().flows.iter().filter_map(|f| f.fct).max();
+    let last = sim.records().outcomes().iter().filter_map(|f| f.fct).max();
     assert_eq!(last, Some(Time(expected)));
 }
 
@@ -326,11 +326,11 @@ fn a_lossy_network_delivers_each_byte_once() {
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     assert!(sim.counters().drops > 0);
     assert_eq!(sim.counters().delivered_bytes, 4_000_000);
-    for outcome in &sim.records().flows {
+    for outcome in &sim.records().outcomes() {
         assert_eq!(outcome.acked_bytes, 2_000_000);
         assert!(outcome.fct.is_some());
     }
-    assert!(sim.records().flows.iter().any(|f| f.retransmitted_bytes > 0));
+    assert!(sim.records().outcomes().iter().any(|f| f.retransmitted_bytes > 0));
 }
 
 /// An endless flow that is told to stop just after it has gone back: its last packet must lie beyond all that its
@@ -354,7 +354,7 @@ fn a_flow_that_stops_after_going_back_is_complete_at_its_receiver_too() {
         let limit = Some(Time::from_ms(50));
         let mut sim = simulate(topology.clone(), settings, none, flows, Recording::default(), limit);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone), "stopped at {stop_us} us");
-        assert!(sim.records().flows[0].retransmitted_bytes > 0);
+        assert!(sim.records().outcomes()[0].retransmitted_bytes > 0);
         assert_eq!(sim.open_receptions(), 0, "stopped at {stop_us} us");
     }
 }
@@ -392,5 +392,5 @@ fn without_loss_nothing_is_sent_again() {
     let none = scheme("none", json!({}), Time::ZERO);
     let mut sim = simulate(topology, settings, none, vec![slow], Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-    assert_eq!(sim.records().flows[0].retransmitted_bytes, 0);
+    assert_eq!(sim.records().outcomes()[0].retransmitted_bytes, 0);
 }

@@ -44,7 +44,7 @@ fn flows_of_one_service_level_share_its_rate_and_others_do_not() {
     let two = || vec![endless(0, 1, 0), endless(0, 2, 0)];
     let sent = |scope, flows| -> Vec<u64> {
         let sim = run(network(scope, &[8], &star, flows), Some(Time::from_ms(1)));
-        sim.records().flows.iter().map(|f| f.packets_sent).collect()
+        sim.records().outcomes().iter().map(|f| f.packets_sent).collect()
     };
     assert_eq!(sent("sl", two()), [1_221, 1_221]);
     assert_eq!(sent("qp", two()).iter().sum::<u64>(), 4_883);
@@ -62,7 +62,7 @@ fn a_becn_for_one_flow_slows_all_of_its_level() {
     let flows = || vec![endless(0, 2, 0), endless(0, 3, 0), endless(1, 2, 0)];
     let share = |scope| {
         let sim = run(network(scope, &[0, 8], &[0; 4], flows()), Some(Time::from_ms(10)));
-        assert!(sim.records().flows[0].marks.ce > 0 && sim.records().flows[1].marks.ce == 0);
+        assert!(sim.records().outcomes()[0].marks.ce > 0 && sim.records().outcomes()[1].marks.ce == 0);
         let last = *sim.records().samples.rates.last().expect("samples");
         (sim.port(PortId(0)).tx_packets as f64 * FRAME.0 as f64 / Time::from_ms(10).0 as f64, last.rate)
     };
@@ -80,7 +80,8 @@ fn a_level_remembers_what_its_flows_have_met() {
         let third = Flow { start: Time::from_ms(2), ..flow(0, 3, 100_000) };
         let flows = vec![flow(0, 2, 400_000), flow(1, 2, 400_000), third];
         let sim = run(network(scope, &[0, 8], &[0; 4], flows), None);
-        let (fct, ideal) = (sim.records().flows[2].fct.expect("done"), sim.network().ideal_fct(FlowId(2)));
+        let (fct, ideal) =
+            (sim.records().outcomes()[2].fct.expect("done"), sim.network().ideal_fct(FlowId(2)));
         fct - ideal.expect("a size")
     };
     assert_eq!(late("qp"), Time::ZERO);
@@ -98,7 +99,7 @@ fn the_number_of_threads_changes_nothing() {
         let end = Some(Time::from_ms(1));
         let mut sim = Simulation::cut(net, cut, Some(&fecn), Recording::default(), end);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
-        (*sim.counters(), sim.records().flows.clone())
+        (*sim.counters(), sim.records().outcomes().clone())
     };
     assert_eq!(on(1), on(2));
 }

@@ -53,7 +53,7 @@ fn goodput_is_that_of_go_back_n() {
         let (sim, stop) =
             run(network(line(), with_llr(Llr::default()), flows, vec![errors], Convergence::None), None);
         assert_eq!(stop, Stop::FlowsDone);
-        let fct = sim.records().flows[0].fct.expect("complete").secs();
+        let fct = sim.records().outcomes()[0].fct.expect("complete").secs();
         let expected = 1.0 + p * (n + p / (1.0 - p) * (n + 1.0 / (1.0 - p)));
         let measured = fct / (frames as f64 * 80e-9);
         assert!((measured / expected - 1.0).abs() < 0.03, "p = {p}: {measured}, expected {expected}");
@@ -72,13 +72,13 @@ fn a_small_replay_buffer_limits_the_rate_to_its_bytes_in_a_round_trip() {
     // 9 x 2,080.64 + 7 x 80 ns, takes two links of 1,080 ns, and its ACK two of 1,004 ns.
     let small = Llr { replay_buffer: Some(Bytes(8_000)), ..Llr::default() };
     let sim = complete(line(), with_llr(small), vec![flow(0, 1, 952 * 80)]);
-    assert_eq!(sim.records().flows[0].fct, Some(Time(18_725_760 + 560_000 + 2_160_000 + 2_008_000)));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(Time(18_725_760 + 560_000 + 2_160_000 + 2_008_000)));
     let c = counts(&sim, 0);
     // Nine times the wire is free from 640 ns to 2,080.64 ns; after the last frame until its round's first ACK.
     assert_eq!((c.max_bytes, c.replayed, c.full), (8_000, 0, Time(10 * 1_440_640)));
     // The default is large enough: bytes of 2,080.64 ns and two frames are 26,008 + 2,000, and 27 frames are under way.
     let sim = complete(line(), with_llr(Llr::default()), vec![flow(0, 1, 952 * 80)]);
-    assert_eq!(sim.records().flows[0].fct, Some(Time::from_ns(80 * 80 + 1_000 + 1_080 + 2_008)));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(Time::from_ns(80 * 80 + 1_000 + 1_080 + 2_008)));
     let c = counts(&sim, 0);
     assert_eq!((c.max_bytes, c.full), (27_000, Time::ZERO));
 }
@@ -92,12 +92,12 @@ fn without_llr_losses_reach_the_transport() {
     let losses = sim.records().losses.as_ref().expect("losses");
     let lost: u64 = losses.iter().filter(|(key, _)| key.is_data).map(|(_, loss)| loss.packets).sum();
     assert!(losses.keys().all(|key| key.cause == Cause::BitErrors && key.fault.is_none()));
-    let outcome = &sim.records().flows[0];
+    let outcome = &sim.records().outcomes()[0];
     assert!(lost > 20 && outcome.packets_sent > 2_000 && outcome.retransmitted_bytes > 0, "{lost}");
     // With LLR the same links lose nothing, and nothing is sent again by the transport.
     settings.link.llr = Some(Llr::default());
     let sim = complete(line(), settings, vec![flow(0, 1, 952 * 2_000)]);
-    let outcome = &sim.records().flows[0];
+    let outcome = &sim.records().outcomes()[0];
     assert_eq!((outcome.packets_sent, outcome.retransmitted_bytes, sim.counters().drops), (2_000, 0, 0));
     assert!(counts(&sim, 0).replayed > 100);
 }
@@ -133,7 +133,7 @@ fn nothing_is_lost_or_overtaken_under_any_flow_control() {
         let stop = sim.run(&mut |_| true).expect("a run");
         // A network that loses nothing sends nothing again: a lost or doubled packet would leave a flow open.
         assert_eq!((stop, sim.counters().drops), (Stop::FlowsDone, 0), "{name}");
-        for outcome in &sim.records().flows {
+        for outcome in &sim.records().outcomes() {
             assert_eq!((outcome.packets_sent, outcome.retransmitted_bytes), (400, 0), "{name}");
         }
         assert!(sim.records().reordering.iter().all(|r| (r.packets, r.reordered) == (400, 0)), "{name}");
@@ -184,7 +184,7 @@ fn a_frame_that_comes_again_is_discarded() {
     let sim = complete(line(), with_llr(hasty), vec![flow(0, 1, 952)]);
     let c = counts(&sim, 0);
     assert_eq!((c.frames, c.replayed, c.discarded, c.timeouts), (1, 1, 1, 1));
-    assert_eq!(sim.records().flows[0].fct, Some(Time::from_ns(2 * 1_080 + 2 * 1_004)));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(Time::from_ns(2 * 1_080 + 2 * 1_004)));
 }
 
 #[test]
@@ -218,7 +218,10 @@ fn a_link_that_goes_down_loses_what_llr_keeps() {
         Convergence::None,
     );
     let (sim, stop) = run(net, None);
-    assert_eq!((stop, sim.records().flows[0].fct), (Stop::FlowsDone, Some(Time::from_ns(200_000 + alone))));
+    assert_eq!(
+        (stop, sim.records().outcomes()[0].fct),
+        (Stop::FlowsDone, Some(Time::from_ns(200_000 + alone)))
+    );
     assert_eq!(sim.counters().drops, 20);
     // With errors as well, packets that wait to be sent again are lost when the link goes down: each packet comes in once, or is
     // counted as lost.

@@ -16,7 +16,7 @@ fn fct(topology: &Topology, settings: &Settings, src: u32, dst: u32, size: u64) 
     let mut sim = simulate(topology.clone(), settings.clone(), none, flows, Recording::default(), None);
     sim.run(&mut |_| true).expect("no loss");
     assert_eq!(sim.packets_in_flight(), 0, "every packet has left");
-    (sim.records().flows[0].fct.expect("completed"), sim.network().ideal_fct(FlowId(0)).expect("finite"))
+    (sim.records().outcomes()[0].fct.expect("completed"), sim.network().ideal_fct(FlowId(0)).expect("finite"))
 }
 
 /// Every packet's way through store-and-forward queues in tandem, one after the other: an independent reckoning of
@@ -180,7 +180,7 @@ fn on_every_topology() {
             sim.run(&mut |_| true).expect("no loss");
             let path = sim.network().data_path(FlowId(0)).to_vec();
             let expected = packet_by_packet(&topology, &path, size, 0, 1);
-            assert_eq!(sim.records().flows[0].fct, Some(expected), "{name}, {size} B");
+            assert_eq!(sim.records().outcomes()[0].fct, Some(expected), "{name}, {size} B");
             assert_eq!(sim.network().ideal_fct(FlowId(0)), Some(expected), "closed form on {name}, {size} B");
         }
     }

@@ -51,7 +51,7 @@ fn fcts(host: Host, flows: Vec<Flow>, connections: &[Option<u32>]) -> Vec<u64> {
     let mut sim =
         Simulation::new(network(host, none(), flows, connections), None, Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-    sim.records().flows.iter().map(|f| f.fct.expect("complete").0).collect()
+    sim.records().outcomes().iter().map(|f| f.fct.expect("complete").0).collect()
 }
 
 fn ns(ns: u64) -> Time {

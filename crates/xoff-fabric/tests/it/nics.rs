@@ -73,7 +73,7 @@ fn run(
     let net = network(topology, settings, flows, nics).expect("a network");
     let mut sim = Simulation::new(net, None, Recording::default(), None);
     sim.run(&mut |_| true).expect("no failure");
-    let fct = sim.records().flows.iter().map(|f| f.fct).collect();
+    let fct = sim.records().outcomes().iter().map(|f| f.fct).collect();
     (sim, fct)
 }
 
@@ -119,7 +119,7 @@ fn a_pause_stops_its_own_rail_alone() {
     let settings = Settings { flow_control: pfc, ..settings() };
     let flows = vec![flow(0, 2, 100 * PAYLOAD), flow(1, 2, 100 * PAYLOAD), flow(0, 2, 100 * PAYLOAD)];
     let (sim, fct) = run(planes(&[2, 2, 2]), settings, flows, &[0, 0, 1]);
-    let paused: Vec<bool> = sim.records().flows.iter().map(|f| f.paused > Time::ZERO).collect();
+    let paused: Vec<bool> = sim.records().outcomes().iter().map(|f| f.paused > Time::ZERO).collect();
     assert_eq!(paused, [true, true, false]);
     assert_eq!(fct[2], Some(ALONE));
     assert!(fct[0] > Some(ALONE) && fct[1] > Some(ALONE));

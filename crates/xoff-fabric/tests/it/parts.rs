@@ -40,7 +40,7 @@ fn a_message_is_carried_forward_whatever_begins_in_another_part() {
         assert_eq!((all.parts.len(), all.approximate, all.uncertain_from), (2, 0, None));
         let longest = all.jumps_by_start().iter().map(|span: &Span| span.length).max();
         assert!(longest > Some(Time::from_ms(8)), "{longest:?}");
-        for (flow, outcome) in flows.iter().zip(&sim.records().flows) {
+        for (flow, outcome) in flows.iter().zip(&sim.records().outcomes()) {
             let size = flow.size.bytes().expect("finite");
             assert_eq!((outcome.fct, outcome.start), (Some(alone(size)), flow.start), "{size}");
         }
@@ -77,7 +77,7 @@ fn parts_have_the_events_of_the_whole_where_nothing_is_skipped() {
     let all = forwarded(&fast);
     assert_eq!((all.parts.len(), all.jumps(), all.recalled), (2, 0, 0));
     assert_eq!((fast.now(), fast.counters()), (plain.now(), plain.counters()));
-    assert_eq!(fast.records().flows, plain.records().flows);
+    assert_eq!(fast.records().outcomes(), plain.records().outcomes());
 }
 
 #[test]
@@ -93,9 +93,9 @@ fn what_the_run_does_not_wait_for_goes_on_to_its_end() {
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     assert_eq!((forwarded(&sim).parts.len(), sim.now()), (2, Time::from_us(845)));
     assert!(forwarded(&sim).jumps() >= 2, "{:?}", forwarded(&sim));
-    assert_eq!(sim.records().flows[0].packets_sent, 10_563);
+    assert_eq!(sim.records().outcomes()[0].packets_sent, 10_563);
     // ACKs come 4.168 us after their packets began: those of the 10,511 that began by 840.832 us.
-    assert_eq!(sim.records().flows[0].acked_bytes, 10_511 * 952);
+    assert_eq!(sim.records().outcomes()[0].acked_bytes, 10_511 * 952);
 }
 
 #[test]
@@ -112,10 +112,11 @@ fn messages_of_one_part_are_uncertain_and_those_of_another_are_not() {
         (all.parts.len(), all.approximate > 0, all.uncertain_from),
         (2, true, all.jumps_by_start().first().map(|s| s.start))
     );
-    assert!(sim.is_uncertain(FlowId(0)));
-    let last = &sim.records().flows[40];
+    let is_uncertain = |flow| sim.is_uncertain(FlowId(flow), &sim.records().flows.of(FlowId(flow)));
+    assert!(is_uncertain(0));
+    let last = &sim.records().outcomes()[40];
     assert!(Some(last.start) > all.uncertain_from, "{last:?}");
-    assert!((1..=40).all(|flow| !sim.is_uncertain(FlowId(flow))));
+    assert!((1..=40).all(|flow| !is_uncertain(flow)));
 }
 
 #[test]
@@ -128,7 +129,7 @@ fn a_run_in_parts_ends_at_its_duration_in_all_of_them() {
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
     assert_eq!((forwarded(&sim).parts.len(), sim.now()), (2, Time::from_ms(5)));
     // One more begins with the end itself.
-    let [long, short] = [0, 1].map(|flow| sim.records().flows[flow]);
+    let [long, short] = [0, 1].map(|flow| sim.records().outcomes()[flow]);
     assert_eq!((long.fct, long.packets_sent), (None, 62_501));
     assert_eq!((short.fct, short.packets_sent), (Some(alone(10_000_000)), 10_505));
 }

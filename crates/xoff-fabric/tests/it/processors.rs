@@ -73,7 +73,7 @@ fn messages_and_steps_that_take_processors_wait_for_each_other() {
     let sim = run(flows, Schedule { steps: all, dependencies, ..Schedule::default() });
     // The message is there at 2 us + 2.16 us, before 6 us.
     assert_eq!(steps(&sim), [0, 6 * US, 0]);
-    let starts: Vec<u64> = sim.records().flows.iter().map(|f| f.start.ps()).collect();
+    let starts: Vec<u64> = sim.records().outcomes().iter().map(|f| f.start.ps()).collect();
     assert_eq!(starts, [2 * US, 7 * US]);
     assert_eq!(sim.now(), Time((7 * US + THERE + BACK).div_ceil(US) * US));
 }
@@ -135,7 +135,7 @@ fn a_schedule_may_ask_that_hosts_know_of_each_other_and_then_has_one_part() {
     let dependencies = vec![after(Milestone::Sent(0), Waiter::Flow(1), 0)];
     let schedule = Schedule { dependencies, anywhere: true, ..Schedule::default() };
     let sim = run(vec![flow(0, 2, PAYLOAD), flow(1, 2, PAYLOAD)], schedule);
-    assert_eq!(sim.records().flows[1].start, Time(THERE + BACK));
+    assert_eq!(sim.records().outcomes()[1].start, Time(THERE + BACK));
     assert_eq!(needs_one_partition(sim.network()), Some("across_hosts = true"));
     assert_eq!(Cut::into(sim.network(), 2, None).partitions(), 1);
 }

@@ -202,11 +202,11 @@ fn keep_each_other_out(
     prop_assert!(open.len() > 1, "{}: flow {} is alone and not done", scheme, open[0]);
     let before = run_until(case, scheme, 1, Time::from_ms(390));
     for &i in open {
-        let sent = |sim: &Simulation| sim.records().flows[i].packets_sent;
+        let sent = |sim: &Simulation| sim.records().outcomes()[i].packets_sent;
         prop_assert!(sent(&before) < sent(sim), "{}: flow {} has stopped to send", scheme, i);
         let alone = Case { flows: vec![case.flows[i]], ..case.clone() };
         let alone = run(&alone, scheme, 1);
-        let outcome = &alone.records().flows[0];
+        let outcome = &alone.records().outcomes()[0];
         prop_assert!(outcome.fct.is_some(), "{}: flow {} is done where it is alone", scheme, i);
         prop_assert_eq!(Some(outcome.acked_bytes), case.flows[i].size.bytes());
     }
@@ -219,7 +219,7 @@ proptest! {
     #[test]
     fn packets_and_bytes_are_conserved(case in cases(), scheme in prop::sample::select(AnyScheme::NAMES)) {
         let sim = run(&case, scheme, 1);
-        for (flow, outcome) in case.flows.iter().zip(&sim.records().flows) {
+        for (flow, outcome) in case.flows.iter().zip(&sim.records().outcomes()) {
             prop_assert!(outcome.fct.is_some(), "{} of {} B is done", scheme, flow.size.bytes().unwrap_or(0));
             prop_assert_eq!(Some(outcome.acked_bytes), flow.size.bytes());
             let packets = flow.size.bytes().unwrap_or(0).div_ceil(sim.network().wire.payload);
@@ -260,11 +260,11 @@ proptest! {
         case.settings.host.retransmit_timeout =
             slowest.time_for(bytes * 11 / 10) + Time::from_us(timeout_us);
         let sim = run(&case, scheme, 1);
-        let open: Vec<usize> = (0..case.flows.len()).filter(|&i| sim.records().flows[i].fct.is_none()).collect();
+        let open: Vec<usize> = (0..case.flows.len()).filter(|&i| sim.records().outcomes()[i].fct.is_none()).collect();
         if !open.is_empty() {
             return keep_each_other_out(&case, scheme, &sim, &open);
         }
-        for (flow, outcome) in case.flows.iter().zip(&sim.records().flows) {
+        for (flow, outcome) in case.flows.iter().zip(&sim.records().outcomes()) {
             prop_assert_eq!(Some(outcome.acked_bytes), flow.size.bytes());
         }
         prop_assert_eq!(sim.open_receptions(), 0);
@@ -279,7 +279,7 @@ proptest! {
         let sim = run(&case, scheme, 1);
         for i in 0..case.flows.len() {
             // Without telemetry in its packets a flow alone can be no slower than with it.
-            prop_assert!(sim.records().flows[i].fct >= sim.network().ideal_fct(FlowId::at(i)));
+            prop_assert!(sim.records().outcomes()[i].fct >= sim.network().ideal_fct(FlowId::at(i)));
         }
     }
 
@@ -313,14 +313,14 @@ proptest! {
         };
         let (with, without) = (on(true), on(false));
         prop_assert_eq!(with.counters(), without.counters());
-        prop_assert_eq!(&with.records().flows, &without.records().flows);
+        prop_assert_eq!(&with.records().outcomes(), &without.records().outcomes());
         prop_assert!(without.records().breakdown.is_empty());
         let mut sums = vec![Time::ZERO; case.flows.len()];
         for row in &with.records().breakdown {
             prop_assert!(row.time > Time::ZERO);
             sums[row.flow.index()] += row.time;
         }
-        for (outcome, sum) in with.records().flows.iter().zip(sums) {
+        for (outcome, sum) in with.records().outcomes().iter().zip(sums) {
             let until_the_end = with.now().saturating_sub(outcome.start);
             let whole = if outcome.started { outcome.fct.unwrap_or(until_the_end) } else { Time::ZERO };
             prop_assert_eq!(sum, whole);
@@ -331,7 +331,7 @@ proptest! {
     fn the_same_seed_gives_the_same_run(case in cases(), scheme in prop::sample::select(AnyScheme::NAMES)) {
         let (a, b) = (run(&case, scheme, 7), run(&case, scheme, 7));
         prop_assert_eq!(a.counters(), b.counters());
-        prop_assert_eq!(&a.records().flows, &b.records().flows);
+        prop_assert_eq!(&a.records().outcomes(), &b.records().outcomes());
     }
 
     #[test]
@@ -433,7 +433,7 @@ fn another_seed_gives_another_run() {
     };
     let (a, b) = (run(&case, "dcqcn", 1), run(&case, "dcqcn", 2));
     assert_ne!(a.counters().fingerprint, b.counters().fingerprint);
-    assert_ne!(a.records().flows, b.records().flows);
+    assert_ne!(a.records().outcomes(), b.records().outcomes());
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn the_ack_of_the_last_byte_ends_the_flow_however_few_acks_there_are() {
     let none = common::scheme("none", json!({}), Time::ZERO);
     let mut sim = simulate(topology, settings, none, vec![flow(0, 1, 100_000)], Recording::default(), None);
     sim.run(&mut |_| true).expect("no loss");
-    assert_eq!(sim.records().flows[0].acked_bytes, 100_000);
+    assert_eq!(sim.records().outcomes()[0].acked_bytes, 100_000);
     // 69 data packets on two links and one ACK on two.
     assert_eq!(sim.counters().packet_hops, 2 * 69 + 2);
 }

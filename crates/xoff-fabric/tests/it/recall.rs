@@ -37,7 +37,8 @@ fn chain(count: u32, others: &[Flow], recording: Recording, duration: Option<Tim
 
 /// The messages that were recalled.
 pub fn recalled(sim: &Simulation) -> Vec<usize> {
-    let flows = sim.records().flows.iter().enumerate();
+    let outcomes = sim.records().outcomes();
+    let flows = outcomes.iter().enumerate();
     flows.filter(|(_, flow)| flow.recalled).map(|(number, _)| number).collect()
 }
 
@@ -46,7 +47,7 @@ fn messages_in_a_row_take_the_time_of_the_first_three() {
     // The first three are simulated, 16 are recalled, one is simulated again, and the others are recalled.
     let sim = chain(40, &[], Recording::default(), None);
     assert_eq!(recalled(&sim), (3..19).chain(20..40).collect::<Vec<_>>());
-    for (number, flow) in sim.records().flows.iter().enumerate() {
+    for (number, flow) in sim.records().outcomes().iter().enumerate() {
         assert_eq!((flow.start, flow.fct), (ALONE * number as u64, Some(ALONE)), "{number}");
         assert_eq!((flow.acked_bytes, flow.packets_sent), (SIZE, 12_500));
     }
@@ -138,7 +139,7 @@ fn a_message_that_follows_last_acks_is_recalled() {
     };
     let run = |fast| two_connections(flows.clone(), (2..60).map(after).collect(), fast);
     let (plain, fast) = (run(false), run(true));
-    let (plain, fast_flows) = (&plain.records().flows, &fast.records().flows);
+    let (plain, fast_flows) = (&plain.records().outcomes(), &fast.records().outcomes());
     let overlaps =
         (2..60).filter(|&i| plain[i].start < plain[i - 2].start + plain[i - 2].fct.expect("complete"));
     assert_eq!(overlaps.count(), 58);
@@ -163,7 +164,7 @@ fn a_message_that_follows_data_of_its_connection_is_not_recalled() {
     let dependencies = (4..60).filter(|then| then % 2 == 0).map(after).collect();
     let sim = two_connections(flows, dependencies, true);
     assert!(recalled(&sim).is_empty(), "{:?}", recalled(&sim));
-    for (number, flow) in sim.records().flows.iter().enumerate().skip(6).step_by(2) {
+    for (number, flow) in sim.records().outcomes().iter().enumerate().skip(6).step_by(2) {
         let fct = flow.fct.expect("complete");
         assert!(fct.0.abs_diff(Time::from_us(2_000).0) < 5_000_000, "{number}: {fct:?}");
     }
@@ -198,7 +199,7 @@ fn a_run_that_ends_during_a_recalled_message_has_a_part_of_it() {
     // The fourth message starts at 3 x 1,004.088 us, and the run ends after a half of its time: 6,250 packets.
     let half = ALONE * 3 + ALONE / 2;
     let sim = chain(8, &[], Recording::default(), Some(half));
-    let flow = sim.records().flows[3];
+    let flow = sim.records().outcomes()[3];
     assert!(flow.recalled && flow.fct.is_none());
     assert_eq!(flow.skipped, ALONE / 2);
     assert_eq!((flow.acked_bytes, flow.packets_sent), (SIZE / 2, 6_250));

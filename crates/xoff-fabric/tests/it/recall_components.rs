@@ -42,7 +42,7 @@ fn messages_that_meet_elsewhere_leave_others_to_be_recalled() {
     let sim = fast(others, &[], Switch::default());
     assert_eq!(recalled(&sim), (3..19).chain(20..30).collect::<Vec<_>>());
     assert_eq!(uncertain(&sim), None);
-    let fcts = |sim: &Simulation| sim.records().flows.iter().map(|flow| flow.fct).collect::<Vec<_>>();
+    let fcts = |sim: &Simulation| sim.records().outcomes().iter().map(|flow| flow.fct).collect::<Vec<_>>();
     assert_eq!(fcts(&sim)[..COUNT], [Some(ALONE); COUNT]);
     // The others take as long as without host 0 and without fast-forward.
     let net = round_packets(star(&[0; 5]), others.to_vec(), Schedule::default()).expect("a network");

@@ -48,7 +48,7 @@ fn run(is_fast: bool, duration: Option<Time>, slower_from: Option<Time>) -> Simu
 
 /// What became of the messages that host 0 sends on, and whether each was recalled.
 fn sent_on(sim: &Simulation) -> Vec<FlowOutcome> {
-    sim.records().flows.iter().copied().skip(COUNT as usize).collect()
+    sim.records().outcomes().iter().copied().skip(COUNT as usize).collect()
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn rows_add_up_to_what_each_flow_sent_and_had_acknowledged() {
     sim.run(&mut |_| true).expect("no loss");
     for (id, f) in sim.network().flows.iter().enumerate() {
         let rows = rows(&sim, FlowId::at(id));
-        let outcome = sim.records().flows[id];
+        let outcome = sim.records().outcomes()[id];
         let size = f.size.bytes().expect("finite");
         let (sent, acked) = bytes(&rows);
         assert_close(acked, size);
@@ -82,7 +82,7 @@ fn the_last_row_of_a_run_that_is_cut_short_ends_with_it() {
         let rows = rows(&sim, FlowId(0));
         let end = rows.last().expect("rows");
         assert_eq!((end.time, end.interval), (duration, last));
-        assert_close(bytes(&rows).1, sim.records().flows[0].acked_bytes);
+        assert_close(bytes(&rows).1, sim.records().outcomes()[0].acked_bytes);
     }
 }
 

@@ -29,7 +29,7 @@ fn assert_same(name: &str, params: &Value, flow_control: &FlowControl, flows: &[
         sim
     });
     let of = |sim: &Simulation| -> Vec<_> {
-        let flows = &sim.records().flows;
+        let flows = &sim.records().outcomes();
         flows.iter().map(|flow| (flow.start, flow.fct, flow.packets_sent, flow.marks)).collect()
     };
     assert_eq!(of(&sims[0]), of(&sims[1]), "{name}");

@@ -45,7 +45,7 @@ fn an_overrun_port_is_a_root_from_its_growth_until_its_link_has_caught_up() {
         max_bytes: 50 * FRAME,
     };
     assert_eq!(sim.records().roots, [expected]);
-    assert!(sim.records().flows.iter().all(|f| !f.hol_blocked));
+    assert!(sim.records().outcomes().iter().all(|f| !f.hol_blocked));
     assert!(sim.records().pauses.is_empty());
 }
 

@@ -146,7 +146,7 @@ impl Ring {
         let [plain, fast] = [false, true].map(|is_fast| self.run(is_fast));
         let outcomes = |sim: &Simulation| -> Vec<FlowOutcome> {
             let told = |flow: &FlowOutcome| FlowOutcome { skipped: Time::ZERO, ..*flow };
-            sim.records().flows.iter().map(told).collect()
+            sim.records().outcomes().iter().map(told).collect()
         };
         for (number, (plain, fast)) in outcomes(&plain).iter().zip(outcomes(&fast)).enumerate() {
             assert_eq!(*plain, fast, "message {number}");
@@ -172,7 +172,7 @@ fn sent(sim: &Simulation) -> Vec<(u64, u64)> {
 /// When the last message of a run ended.
 fn end(sim: &Simulation) -> Time {
     let last = |flow: &FlowOutcome| flow.start + flow.fct.expect("complete");
-    sim.records().flows.iter().map(last).max().expect("messages")
+    sim.records().outcomes().iter().map(last).max().expect("messages")
 }
 
 /// Settings with credits on links.
@@ -186,7 +186,7 @@ fn rounds_in_which_messages_begin_and_end_are_skipped() {
     // packet of a port, 0.8 us a lap.
     let ring = Ring::default();
     let fast = ring.assert_same(8);
-    let flows = &fast.records().flows;
+    let flows = &fast.records().outcomes();
     let end = end(&fast);
     assert!(end > Time::from_us(16) * 400 && end < Time::from_us(17) * 400, "{end:?}");
     // Of a message in the midst of the jump, and of that alone, all was carried forward.
@@ -244,7 +244,7 @@ fn messages_that_wait_at_a_slow_host_become_more() {
     let fast =
         Ring { has_source: true, last_rate, settings: with_credits(), ..Ring::default() }.assert_same(2);
     let waits = |flow: &FlowOutcome| flow.skipped > Time::from_us(100);
-    assert!(fast.records().flows.iter().any(waits));
+    assert!(fast.records().outcomes().iter().any(waits));
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn rounds_end_where_a_message_of_the_scenario_starts() {
 fn a_long_message_beside_is_carried_forward() {
     // 3,000 packets from host 0 to host 2 take a third of host 0's port, and end before the ring does.
     let fast = Ring { others: vec![flow(0, 2, 3_000 * 952)], ..Ring::default() }.assert_same(3);
-    let long = fast.records().flows.last().expect("messages");
+    let long = fast.records().flows.iter().last().expect("messages");
     assert!(long.skipped > Time::ZERO, "{long:?}");
 }
 
@@ -284,7 +284,7 @@ fn a_long_message_beside_is_carried_forward() {
 fn a_run_that_ends_in_the_midst_says_how_far_messages_are() {
     // In jumps, and shortly before the ring would be over.
     let fast = Ring { duration: Some(Time::from_us(3_000)), ..Ring::default() }.assert_same(4);
-    assert!(fast.records().flows.iter().any(|flow| flow.started && flow.fct.is_none()));
+    assert!(fast.records().outcomes().iter().any(|flow| flow.started && flow.fct.is_none()));
 }
 
 #[test]
@@ -299,7 +299,9 @@ fn ports_that_are_stopped_in_rounds_count_it() {
     // Without congestion control, a third host's data make host 0 wait: hosts 0 and 2 send to host 1, whose link has half of the rate.
     let fast = Ring { others: vec![flow(2, 1, 20_000 * 952)], settings: with_credits(), ..Ring::default() }
         .assert_same(1);
-    assert!(fast.records().flows.iter().any(|flow| flow.paused > Time::ZERO && flow.skipped > Time::ZERO));
+    assert!(
+        fast.records().outcomes().iter().any(|flow| flow.paused > Time::ZERO && flow.skipped > Time::ZERO)
+    );
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn frames(src: u32, dst: u32, priority: u8, frames: u64) -> Flow {
 fn fcts(flow_control: FlowControl, flows: Vec<Flow>) -> Vec<u64> {
     let (sim, stop) = run(whole(chain(1, &[0, 0], RATE, DELAY), settings(flow_control), flows), None);
     assert_eq!(stop, Stop::FlowsDone);
-    sim.records().flows.iter().map(|f| f.fct.expect("complete").0).collect()
+    sim.records().outcomes().iter().map(|f| f.fct.expect("complete").0).collect()
 }
 
 /// When the last of `frames` frames completes, of which so many go in each round trip of `round`.
@@ -116,7 +116,7 @@ fn a_lane_that_stands_still_leaves_the_other_its_reserved_credits() {
     let (sim, _) = run(net, Some(Time::from_us(500)));
     let (sender, _) = sim.credits(PortId(0), 0).expect("credits");
     assert_eq!(sender.used(), 4 * (2 + 6), "lane 0 holds all that it can");
-    let fct = sim.records().flows[1].fct.expect("complete").0;
+    let fct = sim.records().outcomes()[1].fct.expect("complete").0;
     assert_eq!(fct, limited(20, 2, ROUND));
 }
 

@@ -68,7 +68,8 @@ fn run(choice: PathChoice, settings: Settings, name: &str, flows: Vec<Flow>) -> 
 }
 
 fn worst_slowdown(sim: &Simulation) -> f64 {
-    let flows = sim.records().flows.iter().enumerate();
+    let outcomes = sim.records().outcomes();
+    let flows = outcomes.iter().enumerate();
     let slowdown = |(flow, outcome): (usize, &xoff_fabric::observe::records::FlowOutcome)| {
         let ideal = sim.network().ideal_fct(FlowId::at(flow)).expect("finite");
         outcome.fct.expect("complete").0 as f64 / ideal.0 as f64
@@ -95,7 +96,7 @@ fn collisions_cost_a_flow_its_share_and_spraying_none() {
     for name in ["none", "dcqcn", "hpcc", "swift"] {
         let worst = CHOICES.map(|choice| {
             let sim = run(choice, with_transport(Transport::Unordered), name, permutation(8_000_000));
-            assert!(sim.records().flows.iter().all(|f| f.retransmitted_bytes == 0));
+            assert!(sim.records().outcomes().iter().all(|f| f.retransmitted_bytes == 0));
             if choice == PathChoice::PerConnection {
                 let shared = collisions(sim.network());
                 assert!(shared >= 2, "a hash of 16 flows onto 16 links");
@@ -121,7 +122,7 @@ fn packets_that_overtake_each_other_are_sent_again_as_the_transport_wants_it() {
             let sim = run(choice, with_transport(transport), "none", permutation(1_000_000));
             assert_eq!(sim.counters().delivered_bytes, 16_000_000, "each byte once");
             assert_eq!(sim.counters().drops, 0);
-            sim.records().flows.iter().map(|flow| flow.retransmitted_bytes).sum::<u64>()
+            sim.records().outcomes().iter().map(|flow| flow.retransmitted_bytes).sum::<u64>()
         });
         println!("{choice:?}: {again:?} B sent again");
         assert!(again[0] > again[1] && again[1] > again[2], "{choice:?}: {again:?}");
@@ -130,7 +131,7 @@ fn packets_that_overtake_each_other_are_sent_again_as_the_transport_wants_it() {
     // On one path per connection no transport has anything to send again.
     for transport in [Transport::GoBackN, Transport::SelectiveRepeat, Transport::Unordered] {
         let sim = run(PathChoice::PerConnection, with_transport(transport), "none", permutation(100_000));
-        assert!(sim.records().flows.iter().all(|flow| flow.retransmitted_bytes == 0));
+        assert!(sim.records().outcomes().iter().all(|flow| flow.retransmitted_bytes == 0));
     }
 }
 
@@ -159,7 +160,7 @@ fn credits_are_conserved_and_come_back_whatever_the_path() {
                 );
                 sim.run_to_duration();
                 assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
-                assert!(sim.records().flows.iter().all(|f| f.fct.is_some()), "{choice:?}");
+                assert!(sim.records().outcomes().iter().all(|f| f.fct.is_some()), "{choice:?}");
                 assert!(
                     worst_slowdown(&sim) < 1.5,
                     "{} {choice:?} {}",
@@ -197,7 +198,11 @@ fn a_flow_alone_is_as_fast_on_all_paths_as_on_one() {
     for choice in CHOICES {
         for size in [1, 1456, 300_000] {
             let sim = run(choice, with_transport(Transport::Unordered), "none", vec![flow(0, 15, size)]);
-            assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), "{choice:?} {size}");
+            assert_eq!(
+                sim.records().outcomes()[0].fct,
+                sim.network().ideal_fct(FlowId(0)),
+                "{choice:?} {size}"
+            );
         }
     }
 }
@@ -244,7 +249,7 @@ fn packets_reach_a_host_on_the_other_end_of_their_senders_link() {
         let net = network(topology.clone(), choice, settings, "none", vec![flow(0, 1, 10_000)]);
         let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)));
+        assert_eq!(sim.records().outcomes()[0].fct, sim.network().ideal_fct(FlowId(0)));
     }
 }
 
@@ -263,7 +268,7 @@ fn what_cuts_through_to_a_faster_link_never_runs_out_of_bits() {
         let net = network(topology.clone(), choice, settings, "none", vec![flow(0, 1, 100_000)]);
         let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), "{choice:?}");
+        assert_eq!(sim.records().outcomes()[0].fct, sim.network().ideal_fct(FlowId(0)), "{choice:?}");
     }
 }
 

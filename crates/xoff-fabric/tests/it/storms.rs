@@ -35,7 +35,7 @@ fn a_storm_delays_a_flow_by_the_time_for_which_its_port_stands_still() {
     assert_eq!(net.wire.pfc, 64);
     let (sim, _) = run(net, None);
     let alone = Time::from_ns(99 * 80 + 2 * 1_080 + 2 * 1_004);
-    assert_eq!(sim.records().flows[0].fct, Some(alone + Time(9_965_120)));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(alone + Time(9_965_120)));
     // Pause times of 65,535 quanta are 335 us at 100 Gbps: the PAUSE was not repeated.
     assert_eq!(sim.records().totals.pause_frames[2], 1);
     assert_eq!(sim.counters().drops, 0);
@@ -61,7 +61,7 @@ fn fat_tree(watchdog: Option<Watchdog>) -> xoff_fabric::Simulation {
 
 /// Payload acknowledged of the two victims, whose receiver has 100 Gbps: 37.5 MB in 3 ms, less headers.
 fn victims(sim: &xoff_fabric::Simulation) -> u64 {
-    sim.records().flows[3..].iter().map(|flow| flow.acked_bytes).sum()
+    sim.records().outcomes()[3..].iter().map(|flow| flow.acked_bytes).sum()
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_babbling_nic_stops_victims_until_a_watchdog_drops_what_waits_for_it() {
     // any other one does under PFC.
     let sim = fat_tree(Some(Watchdog { action: WatchdogAction::Forward, ..watchdog }));
     assert_eq!(sim.counters().drops, 0);
-    assert!(victims(&sim) > 2 * without && sim.records().flows[0].acked_bytes > whole / 10);
+    assert!(victims(&sim) > 2 * without && sim.records().outcomes()[0].acked_bytes > whole / 10);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_run_that_a_storm_keeps_from_its_end_ends_and_says_so() {
     let faults = vec![storm(2, Time::ZERO, Time::NEVER)];
     let net = network(line(), round(), vec![flow(0, 1, 95_200)], faults, Convergence::None);
     let (sim, stop) = run(net, None);
-    assert_eq!((stop, sim.records().flows[0].acked_bytes), (Stop::Stuck, 0));
+    assert_eq!((stop, sim.records().outcomes()[0].acked_bytes), (Stop::Stuck, 0));
     assert!(sim.now() < Time::from_ms(60), "{}", sim.now());
 }
 
@@ -137,7 +137,7 @@ fn a_receiver_that_stops_pauses_its_neighbour_and_then_takes_what_it_held() {
     settings.host.retransmit_timeout = Time::from_ms(1);
     let net = network(line(), settings, vec![flow(0, 1, 952_000)], faults, Convergence::None);
     let (sim, stop) = run(net, None);
-    let outcome = &sim.records().flows[0];
+    let outcome = &sim.records().outcomes()[0];
     assert_eq!((stop, outcome.retransmitted_bytes, sim.counters().drops), (Stop::FlowsDone, 0, 0));
     // The 21st frame of 1,000 B is one too many: it comes 21 x 80 ns after the first one that is held. The first data of the
     // time arrives after 10 us, a multiple of 80 ns later: PAUSE at 10 us + 1,680 ns at the latest.
@@ -177,7 +177,7 @@ fn a_slow_receiver_takes_frames_at_its_rate_and_pauses_its_neighbour() {
         let net =
             network(line(), patient(flow_control), vec![flow(0, 1, 952_000)], faults, Convergence::None);
         let (sim, stop) = run(net, None);
-        let outcome = &sim.records().flows[0];
+        let outcome = &sim.records().outcomes()[0];
         assert_eq!((stop, outcome.fct), (Stop::FlowsDone, Some(SLOW_FCT - Time(sooner))));
         assert_eq!((outcome.retransmitted_bytes, sim.counters().drops, sim.packets_in_flight()), (0, 0, 0));
         assert_eq!(sim.records().totals.pause_frames[2] > 0, pauses);
@@ -212,7 +212,7 @@ fn a_slow_receiver_that_stops_and_goes_on_is_slow_again_and_then_is_not() {
         let net = network(line(), settings, vec![flow(0, 1, 952_000)], faults, Convergence::None);
         let (sim, end) = run(net, None);
         assert_eq!((end, sim.counters().drops, sim.packets_in_flight()), (Stop::FlowsDone, 0, 0));
-        sim.records().flows[0].fct.expect("done")
+        sim.records().outcomes()[0].fct.expect("done")
     };
     let fct = done(vec![slow(Time::ZERO, Time::NEVER), stop()]);
     let expected = SLOW_FCT + Time::from_us(40);
@@ -239,6 +239,6 @@ fn a_receiver_that_becomes_slow_while_it_goes_on_stays_slow() {
     let settings = patient(Settings::default().flow_control);
     let net = network(line(), settings, vec![flow(0, 1, 952), late], faults, Convergence::None);
     let (sim, stop) = run(net, None);
-    let fcts: Vec<_> = sim.records().flows.iter().map(|flow| flow.fct).collect();
+    let fcts: Vec<_> = sim.records().outcomes().iter().map(|flow| flow.fct).collect();
     assert_eq!((stop, fcts), (Stop::FlowsDone, vec![Some(Time::from_ns(100_000 + 2_008)), Some(SLOW_FCT)]));
 }

@@ -117,7 +117,7 @@ fn a_host_that_holds_back_its_data_sends_the_acks_that_it_owes() {
         let flows = vec![flow(0, 1, 2 * (1_600 - 62)), flow(1, 0, 1)];
         let mut sim = simulate(topology, settings, none, flows, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        let found: Vec<_> = sim.records().flows.iter().map(|f| f.fct.map(Time::ps)).collect();
+        let found: Vec<_> = sim.records().outcomes().iter().map(|f| f.fct.map(Time::ps)).collect();
         assert_eq!(found, ends.map(Some), "{ack_class:?}");
     }
 }
@@ -136,7 +136,7 @@ fn acks_that_wait_for_the_wire_follow_each_other_while_data_is_held_back() {
     let flows = vec![flow(0, 1, 2 * (1_600 - 62)), small(2, 300), small(3, 310)];
     let mut sim = simulate(topology, settings, none, flows, Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-    let ends: Vec<_> = sim.records().flows[1..].iter().map(|f| f.fct.map(|fct| f.start + fct)).collect();
+    let ends: Vec<_> = sim.records().outcomes()[1..].iter().map(|f| f.fct.map(|fct| f.start + fct)).collect();
     assert_eq!(ends, [2_385_280, 2_390_560].map(|ack| Some(Time(ack + 2_010_560))));
 }
 
@@ -174,6 +174,6 @@ fn a_flow_alone_is_not_held_back() {
         let end = Some(Time::from_ms(1));
         let mut sim = simulate(topology, settings, none, flows, Recording::default(), end);
         assert!(sim.run(&mut |_| true).is_ok());
-        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), "{gbps} Gbps");
+        assert_eq!(sim.records().outcomes()[0].fct, sim.network().ideal_fct(FlowId(0)), "{gbps} Gbps");
     }
 }

@@ -417,6 +417,6 @@ fn each_switch_takes_its_pipeline_delay() {
         let mut sim = crate::common::simulate(line, settings, none, flows, Default::default(), None);
         sim.run(&mut |_| true).expect("a run");
         let expected = xoff_engine::Time::from_ns(3 * 1_080 + 3 * 1_004 + more);
-        assert_eq!(sim.records().flows[0].fct, Some(expected), "{pipeline} ns");
+        assert_eq!(sim.records().outcomes()[0].fct, Some(expected), "{pipeline} ns");
     }
 }

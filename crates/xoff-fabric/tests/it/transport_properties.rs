@@ -161,7 +161,7 @@ proptest! {
         for row in &sim.records().breakdown {
             sums[row.flow.index()] += row.time;
         }
-        for ((flow, outcome), sum) in case.flows.iter().zip(&sim.records().flows).zip(sums) {
+        for ((flow, outcome), sum) in case.flows.iter().zip(&sim.records().outcomes()).zip(sums) {
             let size = flow.size.bytes().unwrap_or(0);
             prop_assert_eq!(outcome.fct, Some(sum), "{} of {} B: the parts of its time", scheme, size);
             prop_assert_eq!(outcome.acked_bytes, size);

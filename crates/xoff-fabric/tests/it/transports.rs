@@ -75,7 +75,7 @@ fn one(transport: Transport, packets: u64) -> Outcome {
 
 fn outcome(settings: Settings, packets: u64) -> Outcome {
     let sim = run(settings, vec![flow(0, 1, packets * PAYLOAD)], Recording::default());
-    let outcome = sim.records().flows[0];
+    let outcome = sim.records().outcomes()[0];
     assert_eq!(sim.counters().delivered_bytes, packets * PAYLOAD, "each byte once");
     assert_eq!((sim.open_receptions(), sim.packets_in_flight(), sim.buffered_bytes()), (0, 0, (0, 0)));
     (sim.counters().drops, outcome.packets_sent, outcome.retransmitted_bytes, outcome.fct)
@@ -99,7 +99,7 @@ fn a_packet_that_closes_a_gap_is_acknowledged_at_once() {
         ..settings(Transport::SelectiveRepeat)
     };
     let sim = run(settings, vec![flow(0, 1, 8 * PAYLOAD)], Recording::default());
-    assert_eq!(sim.records().flows[0].fct, Some(Time(10_042_669)));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(Time(10_042_669)));
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn packets_sent_again_count_for_their_own_message() {
     {
         let messages = vec![flow(0, 1, 4 * PAYLOAD), flow(0, 1, 4 * PAYLOAD)];
         let sim = run(settings(transport), messages, Recording::default());
-        for (outcome, packets) in sim.records().flows.iter().zip(again) {
+        for (outcome, packets) in sim.records().outcomes().iter().zip(again) {
             assert_eq!(outcome.retransmitted_bytes, packets * PAYLOAD, "{transport:?}");
             assert_eq!(outcome.packets_sent, 4 + packets, "{transport:?}");
             assert_eq!(outcome.acked_bytes, 4 * PAYLOAD, "{transport:?}");
@@ -293,6 +293,6 @@ fn a_capped_sender_has_less_than_a_product_and_a_packet_in_flight() {
         } else {
             assert!(max > 100 * PAYLOAD, "{max}");
         }
-        assert_eq!(sim.records().flows[0].retransmitted_bytes > 0, room.is_some());
+        assert_eq!(sim.records().outcomes()[0].retransmitted_bytes > 0, room.is_some());
     }
 }

@@ -38,11 +38,11 @@ fn few_credits_limit_the_rate_to_their_cells_in_a_round_trip() {
     let flows = || vec![flow(0, 1, 952 * 80)];
     let (sim, stop) = run(whole(topology(), settings(few), flows()), None);
     let expected = Time(9 * 2_160_640 + 7 * 80_000 + 2 * 1_080_000 + 2 * 1_004_000);
-    assert_eq!((stop, sim.records().flows[0].fct), (Stop::FlowsDone, Some(expected)));
+    assert_eq!((stop, sim.records().outcomes()[0].fct), (Stop::FlowsDone, Some(expected)));
     // With the default buffer the link never waits.
     let net = whole(topology(), settings(UeCbfc::default()), flows());
     let (sim, _) = run(net, None);
-    assert_eq!(sim.records().flows[0].fct, Some(Time::from_ns(80 * 80 + 1_000 + 1_080 + 2_008)));
+    assert_eq!(sim.records().outcomes()[0].fct, Some(Time::from_ns(80 * 80 + 1_000 + 1_080 + 2_008)));
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn run(settings: Settings, scheme: &str, flows: Vec<Flow>, seed: u64) -> Simulat
 }
 
 fn fct(sim: &Simulation, flow: usize) -> Time {
-    sim.records().flows[flow].fct.expect("complete")
+    sim.records().outcomes()[flow].fct.expect("complete")
 }
 
 /// Each byte arrives once, whatever was trimmed, dropped or sent again.

@@ -22,7 +22,7 @@ fn share_of_vl_1(switch: Switch, ends: [(u32, u32); 2]) -> f64 {
     let none = scheme("none", json!({}), Time::ZERO);
     let mut sim = simulate(topology, settings, none, flows, Recording::default(), Some(Time::from_ms(1)));
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
-    let acked: Vec<u64> = sim.records().flows.iter().map(|f| f.acked_bytes).collect();
+    let acked: Vec<u64> = sim.records().outcomes().iter().map(|f| f.acked_bytes).collect();
     acked[1] as f64 / (acked[0] + acked[1]) as f64
 }
 

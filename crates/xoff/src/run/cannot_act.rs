@@ -34,11 +34,11 @@ pub(super) fn cannot_act(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
         outcome.cnps == 0 && outcome.fct.is_some_and(|fct| fct <= net.env.base_rtt * 2)
     };
     let mut labels: BTreeMap<u16, Label> = BTreeMap::new();
-    for (number, flow) in FlowId::all(traffic.flows.len()).zip(&traffic.flows) {
+    let outcomes = sim.records().flows.iter();
+    for ((number, flow), outcome) in FlowId::all(traffic.flows.len()).zip(&traffic.flows).zip(outcomes) {
         let label = labels.entry(flow.label).or_default();
         let is_shared = net.connections.is_shared(net.connections.of(number));
-        let outcome = &sim.records().flows[number.index()];
-        let too_short = |size| size <= net.wire.payload || (size <= bdp && is_over(outcome));
+        let too_short = |size| size <= net.wire.payload || (size <= bdp && is_over(&outcome));
         label.is_controlled |= is_shared || !flow.size.bytes().is_some_and(too_short);
         if !label.is_controlled && !label.repeats {
             label.repeats = !label.pairs.insert((flow.src, flow.dst, flow.priority));

@@ -261,7 +261,8 @@ fn flow_tables(sim: &Simulation) -> Value {
 fn ran_out(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
     // By label, then process: whether all its flows are complete.
     let mut done: BTreeMap<u16, BTreeMap<u32, bool>> = BTreeMap::new();
-    for (flow, outcome) in traffic.flows.iter().zip(&sim.records().flows).filter(|(f, _)| f.background) {
+    for (flow, outcome) in traffic.flows.iter().zip(sim.records().flows.iter()).filter(|(f, _)| f.background)
+    {
         let Some(role) = flow.role else { continue };
         *done.entry(flow.label).or_default().entry(role.process).or_insert(true) &= outcome.fct.is_some();
     }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use xoff_engine::Time;
 use xoff_fabric::Simulation;
 use xoff_fabric::ids::FlowId;
+use xoff_fabric::observe::records::FlowOutcome;
 use xoff_fabric::packet::DATA;
 use xoff_traffic::Traffic;
 
@@ -29,21 +30,22 @@ impl Unfinished {
 
 /// The flows that had started and not completed, though they have an end.
 pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Unfinished> {
-    let (net, outcomes) = (sim.network(), &sim.records().flows);
-    let open = |flow: &usize| {
-        let ends = !net.flows[*flow].size.is_endless() || net.flows[*flow].stop != Time::NEVER;
-        outcomes[*flow].started && outcomes[*flow].fct.is_none() && ends
+    let net = sim.network();
+    let open = |(flow, outcome): &(FlowId, FlowOutcome)| {
+        let f = &net.flows[flow.index()];
+        let ends = !f.size.is_endless() || f.stop != Time::NEVER;
+        outcome.started && outcome.fct.is_none() && ends
     };
-    let of = |flow: usize| {
-        let f = &net.flows[flow];
+    let of = |(flow, outcome): (FlowId, FlowOutcome)| {
+        let f = &net.flows[flow.index()];
         let name = |node: xoff_fabric::ids::NodeId| net.topology.nodes[node.index()].name.clone();
-        Unfinished { flow: flow as u32, src: name(f.src), dst: name(f.dst), why: why(sim, FlowId::at(flow)) }
+        Unfinished { flow: flow.0, src: name(f.src), dst: name(f.dst), why: why(sim, flow, &outcome) }
     };
-    (0..traffic.flows.len()).filter(open).map(of).collect()
+    FlowId::all(traffic.flows.len()).zip(sim.records().flows.iter()).filter(open).map(of).collect()
 }
 
 /// What keeps a flow from completing at the end of the run.
-fn why(sim: &Simulation, flow: FlowId) -> String {
+fn why(sim: &Simulation, flow: FlowId, outcome: &FlowOutcome) -> String {
     let (net, now) = (sim.network(), sim.now());
     let path = net.data_path_at(flow, now);
     let f = &net.flows[flow.index()];
@@ -60,6 +62,5 @@ fn why(sim: &Simulation, flow: FlowId) -> String {
     if let Some(&port) = path.iter().find(|&&port| sim.port(port).paused & class != 0) {
         return format!("`{}` is stopped by its neighbour", net.topology.port_name(port));
     }
-    let acked = sim.records().flows[flow.index()].acked_bytes;
-    format!("{acked} B are acknowledged, and what is left does not arrive")
+    format!("{} B are acknowledged, and what is left does not arrive", outcome.acked_bytes)
 }

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
+use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray,
-    UInt8Array, UInt32Array, UInt64Array,
+    UInt8Array, UInt32Array,
 };
 use arrow_schema::{Field, Schema};
 
 use super::Table;
+use super::numbers::{Numbers, Optional};
 
 /// The unit that a column's name states; `None` for counts, names and ratios.
 fn unit_of(column: &str) -> Option<&'static str> {
@@ -40,7 +41,7 @@ impl Columns {
         self
     }
     pub(super) fn u64(self, name: &str, doc: &str, values: impl Iterator<Item = u64>) -> Self {
-        self.add(name, doc, Arc::new(UInt64Array::from_iter_values(values)))
+        self.add(name, doc, Numbers::<UInt64Type>::of(values).array())
     }
     pub(super) fn u64_or_null(
         self,
@@ -48,7 +49,7 @@ impl Columns {
         doc: &str,
         values: impl Iterator<Item = Option<u64>>,
     ) -> Self {
-        self.column(name, doc, Arc::new(values.collect::<UInt64Array>()), true)
+        self.column(name, doc, Optional::<UInt64Type>::of(values).array(), true)
     }
     pub(super) fn u32(self, name: &str, doc: &str, values: impl Iterator<Item = u32>) -> Self {
         self.add(name, doc, Arc::new(UInt32Array::from_iter_values(values)))
@@ -65,7 +66,7 @@ impl Columns {
         doc: &str,
         values: impl Iterator<Item = Option<f64>>,
     ) -> Self {
-        self.column(name, doc, Arc::new(values.collect::<Float64Array>()), true)
+        self.column(name, doc, Optional::<Float64Type>::of(values).array(), true)
     }
     /// A column that only some runs have.
     pub(super) fn bools_if(
@@ -113,7 +114,7 @@ impl Columns {
         rows: impl Iterator<Item = u32>,
         names: &ArrayRef,
     ) -> Self {
-        let keys = Int32Array::from_iter_values(rows.map(|k| k as i32));
+        let keys = Numbers::<Int32Type>::of(rows.map(|k| k as i32)).primitive();
         // Every key is an index of the names that it was made for.
         let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
         self.add(name, doc, Arc::new(array))
@@ -126,7 +127,16 @@ impl Columns {
         rows: impl Iterator<Item = Option<u32>>,
         names: &ArrayRef,
     ) -> Self {
-        let keys: Int32Array = rows.map(|key| key.map(|key| key as i32)).collect();
+        self.names_by_key(
+            name,
+            doc,
+            Optional::of(rows.map(|key| key.map(|key| key as i32))).primitive(),
+            names,
+        )
+    }
+    /// Adds names, an array of texts, as a dictionary, by their indices in it, which rows may lack.
+    pub(super) fn names_by_key(self, name: &str, doc: &str, keys: Int32Array, names: &ArrayRef) -> Self {
+        // Every key is an index of the names that it was made for.
         let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
         self.column(name, doc, Arc::new(array), true)
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::GenericStringBuilder;
-use arrow_array::{ArrayRef, OffsetSizeTrait};
+use arrow_array::{ArrayRef, Int32Array, OffsetSizeTrait};
 use xoff_engine::Time;
 use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::topology::PortId;
@@ -12,134 +12,89 @@ use xoff_fabric::{Network, Simulation};
 use xoff_traffic::Traffic;
 
 use super::columns::{Columns, strings};
+use super::outcomes::{self, OutcomeColumns};
 use super::{Names, Table};
 
 pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
-    let (net, outcomes) = (sim.network(), &sim.records().flows);
+    let net = sim.network();
     // Flows that had not started have no rows.
-    let rows: Vec<usize> = (0..net.flows.len()).filter(|&i| outcomes[i].started).collect();
-    let outcome = |f: fn(&xoff_fabric::observe::records::FlowOutcome) -> u64| {
-        rows.iter().map(move |&i| f(&outcomes[i]))
-    };
-    // A flow that was stopped early has no ideal completion time.
-    let whole = |i: usize| outcomes[i].fct.is_none() || net.flows[i].size == outcomes[i].acked_bytes.into();
-    let ideal = rows.iter().map(|&i| net.ideal_fct(FlowId::at(i)).filter(|_| whole(i)));
-    let ideal: Vec<Option<Time>> = ideal.collect();
-    let slowdown = rows.iter().zip(&ideal).map(|(&i, ideal)| {
-        let (fct, ideal) = (outcomes[i].fct?, (*ideal)?);
-        Some(fct.ps() as f64 / ideal.ps() as f64)
-    });
-    let (path_of, paths) = path_names(net, &rows, i32::MAX as usize);
+    let ids = outcomes::rows(sim);
+    let rows = || ids.values().iter().map(|&flow| FlowId(flow));
+    // Before the other columns, since the search for paths takes room of its own.
+    let (path_of, paths) = path_names(net, rows(), i32::MAX as usize);
+    let OutcomeColumns { times, counts, forwarded } = OutcomeColumns::of(sim);
     let labels = strings(traffic.labels.iter().cloned());
-    let role = |i: usize| traffic.flows[i].role;
+    let of = |flow: FlowId| &net.flows[flow.index()];
+    let role = |flow: FlowId| traffic.flows[flow.index()].role;
     let ports = net.topology.adjacency();
     // A data path begins with the egress port of the sender's NIC.
-    let nic = |i: usize| {
-        let first = net.data_path(FlowId::at(i)).first();
-        ports.ports_of(net.flows[i].src).iter().position(|port| Some(port) == first).unwrap_or(0)
+    let nic = |flow: FlowId| {
+        let first = net.data_path(flow).first();
+        ports.ports_of(of(flow).src).iter().position(|port| Some(port) == first).unwrap_or(0)
     };
-    Columns::new()
-        .u32("id", "flow number, in the order of the starts that the traffic asks for", rows.iter().map(|&i| i as u32))
+    let columns = Columns::new()
+        .add("id", "flow number, in the order of the starts that the traffic asks for", Arc::new(ids.clone()))
         .names(
             "label",
             "its traffic pattern",
-            rows.iter().map(|&i| u32::from(traffic.flows[i].label)),
+            rows().map(|flow| u32::from(traffic.flows[flow.index()].label)),
             &labels,
         )
-        .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src.0), &names.nodes)
-        .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst.0), &names.nodes)
-        .u8("priority", "data priority", rows.iter().map(|&i| net.traffic_priority(FlowId::at(i))))
+        .names("src", "sending host", rows().map(|flow| of(flow).src.0), &names.nodes)
+        .names("dst", "receiving host", rows().map(|flow| of(flow).dst.0), &names.nodes)
+        .u8("priority", "data priority", rows().map(|flow| net.traffic_priority(flow)))
         .u32(
             "connection",
             "number of the connection (queue pair) that carries it; messages with one number share it, one after the other",
-            rows.iter().map(|&i| net.connections.of(FlowId::at(i)).0),
+            rows().map(|flow| net.connections.of(flow).0),
         )
         .u32(
             "nic",
             "NIC of the sender that it uses, from 0 in the order of the sender's links",
-            rows.iter().map(|&i| nic(i) as u32),
+            rows().map(|flow| nic(flow) as u32),
         )
-        .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| net.flows[i].size.bytes()))
-        .u64("start_ps", "start, ps", outcome(|o| o.start.ps()))
-        .u64_or_null(
-            "fct_ps",
-            "completion time, from the start to the last ACK at the sender, ps; null: incomplete",
-            rows.iter().map(|&i| outcomes[i].fct.map(Time::ps)),
-        )
-        .u64_or_null(
-            "ideal_fct_ps",
-            "completion time alone in the network at line rate without telemetry, ps; null: endless or stopped early",
-            ideal.iter().map(|t| t.map(Time::ps)),
-        )
-        .f64_or_null("slowdown", "fct_ps over ideal_fct_ps", slowdown)
-        .names_or_null(
-            "path",
-            "nodes that its data passes; null: its packets take paths of their own",
-            path_of.into_iter(),
-            &paths,
-        )
-        .u64("acked_bytes", "payload acknowledged, B", outcome(|o| o.acked_bytes))
-        .u64("packets_sent", "data packets sent", outcome(|o| o.packets_sent))
-        .u64("retransmitted_bytes", "payload sent again, B", outcome(|o| o.retransmitted_bytes))
-        .u64("marked_ce", "data packets that arrived marked CE", outcome(|o| o.marks.ce))
-        .u64("marked_ue", "data packets that arrived marked UE (undetermined)", outcome(|o| o.marks.ue))
-        .u64("cnps", "congestion notification packets that reached the sender", outcome(|o| o.cnps))
-        .u64(
-            "paused_ps",
-            "time for which PFC stopped the sender's port and priority while the flow was active, ps",
-            outcome(|o| o.paused.ps()),
-        )
-        .bool_or_null(
-            "hol_blocked",
-            "a packet of it waited behind a PAUSE, and none of its hops was a congestion root in that time; null: not \
-             recorded",
-            rows.iter().map(|&i| sim.records().watches_roots().then_some(outcomes[i].hol_blocked)),
-        )
-        .u64_if(
-            sim.forwarded().is_some(),
-            "skipped_ps",
-            "time of it that was not simulated (`run.fast_forward`), ps: carried forward, or all of it if it was recalled",
-            outcome(|o| o.skipped.ps()),
-        )
-        .bools_if(
-            sim.forwarded().is_some(),
-            "recalled",
-            "it was not simulated: it took the time of messages like it (`run.fast_forward`)",
-            rows.iter().map(|&i| outcomes[i].recalled),
-        )
-        .bools_if(
-            sim.forwarded().is_some(),
-            "uncertain",
-            "its completion time may differ by more than the tolerance from that of the run without `run.fast_forward`",
-            rows.iter().map(|&i| sim.is_uncertain(FlowId::at(i))),
-        )
+        .u64_or_null("size_bytes", "payload; null: endless", rows().map(|flow| of(flow).size.bytes()));
+    let columns = times.add_to(columns).names_by_key(
+        "path",
+        "nodes that its data passes; null: its packets take paths of their own",
+        path_of,
+        &paths,
+    );
+    let mut columns = counts.add_to(columns, sim.records().watches_roots());
+    if let Some(forwarded) = forwarded {
+        columns = forwarded.add_to(columns);
+    }
+    columns
         .names_or_null(
             "kernel",
             "kernel that its sender was running, in a closed loop; null: a flow of no closed loop",
-            rows.iter().map(|&i| role(i).map(|r| r.kernel.into())),
+            rows().map(|flow| role(flow).map(|r| r.kernel.into())),
             &strings(traffic.kernels.iter().cloned()),
         )
         .u64_or_null(
             "process",
             "number of the process that sent it, within its pattern; null: a flow of no closed loop",
-            rows.iter().map(|&i| role(i).map(|r| r.process.into())),
+            rows().map(|flow| role(flow).map(|r| r.process.into())),
         )
         .u64_or_null(
             "iteration",
             "iteration of its kernel, from 0; null: a flow of no closed loop",
-            rows.iter().map(|&i| role(i).map(|r| r.iteration.into())),
+            rows().map(|flow| role(flow).map(|r| r.iteration.into())),
         )
         .table("flows")
 }
 
 /// The distinct paths of flows as text, and the path of each row by its index, unless packets have paths of their own. There may be as many texts as flows, the
 /// largest column of the table: their bytes are counted first, so that the column never moves. Texts of more than `short` bytes in all have offsets of 64 bits.
-fn path_names(net: &Network, rows: &[usize], short: usize) -> (Vec<Option<u32>>, ArrayRef) {
+fn path_names(
+    net: &Network,
+    rows: impl ExactSizeIterator<Item = FlowId>,
+    short: usize,
+) -> (Int32Array, ArrayRef) {
     if net.paths.next_hops.is_some() {
-        return (vec![None; rows.len()], path_texts::<i32>(net, &[], 0));
+        return (Int32Array::new_null(rows.len()), path_texts::<i32>(net, &[], 0));
     }
     let (path_of, distinct) = distinct_paths(net, rows);
-    let path_of = path_of.into_iter().map(Some).collect();
     let bytes =
         distinct.iter().flat_map(|&flow| nodes_of(net, flow)).map(|node| name(net, node).len() + 1).sum();
     let texts = if bytes > short {
@@ -177,17 +132,16 @@ fn path_texts<O: OffsetSizeTrait>(net: &Network, flows: &[FlowId], bytes: usize)
 }
 
 /// By row: the number of its flow's path among the distinct ones; and of each distinct path the first flow that takes it.
-fn distinct_paths(net: &Network, rows: &[usize]) -> (Vec<u32>, Vec<FlowId>) {
-    let mut known: HashMap<&[PortId], u32> = HashMap::new();
+fn distinct_paths(net: &Network, rows: impl Iterator<Item = FlowId>) -> (Int32Array, Vec<FlowId>) {
+    let mut known: HashMap<&[PortId], i32> = HashMap::new();
     let mut distinct = Vec::new();
-    let path_of = rows.iter().map(|&i| {
-        let flow = FlowId::at(i);
+    let path_of = rows.map(|flow| {
         *known.entry(net.data_path(flow)).or_insert_with(|| {
             distinct.push(flow);
-            distinct.len() as u32 - 1
+            distinct.len() as i32 - 1
         })
     });
-    (path_of.collect(), distinct)
+    (Int32Array::from_iter_values(path_of), distinct)
 }
 
 pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
@@ -252,9 +206,9 @@ mod tests {
             net.flow(src, dst, Bytes(1_000), Time::ZERO);
         }
         let simulation = net.simulation().expect("a network");
-        let names = |short| path_names(simulation.network(), &[0, 1, 2], short);
+        let names = |short| path_names(simulation.network(), FlowId::all(3), short);
         let ((path_of, long), (_, short)) = (names(11), names(12));
-        assert_eq!(path_of, [Some(0), Some(1), Some(0)]);
+        assert_eq!(path_of.values(), &[0, 1, 0]);
         let long: Vec<_> = long.as_string::<i64>().iter().flatten().map(String::from).collect();
         let short: Vec<_> = short.as_string::<i32>().iter().flatten().map(String::from).collect();
         assert_eq!((&long, &short), (&vec!["a>s>b".to_owned(), "b>s>a".to_owned()], &long));

@@ -6,6 +6,8 @@ mod columns;
 mod events;
 mod failures;
 mod flows;
+mod numbers;
+mod outcomes;
 mod packets;
 mod ports;
 mod reordering;

@@ -13,7 +13,7 @@ use super::{Names, Table, breakdown, events, samples};
 /// What a look at a run that goes on has seen. Rows come in the order in which one thread recorded them.
 pub struct SoFar {
     names: Names,
-    /// Rows seen, of outcomes, queues, rates, utilization, variables, pauses, roots, breakdown and
+    /// Rows seen, or the place behind them, of outcomes, queues, rates, utilization, variables, pauses, roots, breakdown and
     /// queues by priority.
     seen: [usize; 9],
     /// By message: its outcome if it has ended.
@@ -44,7 +44,7 @@ impl SoFar {
         let [outcomes, queues, rates, utilization, variables, pauses, roots, parts, priorities] =
             std::mem::replace(&mut self.seen, lengths);
         for (flow, outcome) in records.outcomes_so_far(outcomes) {
-            self.outcomes[flow.index()] = Some(*outcome);
+            self.outcomes[flow.index()] = Some(outcome);
         }
         let names = &self.names;
         vec![

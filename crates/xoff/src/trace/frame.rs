@@ -212,9 +212,8 @@ impl<'t> Framer<'t> {
 
     /// Whether an ACK acknowledges its whole flow, which is one message.
     fn is_all(&self, row: &PacketRecord) -> bool {
-        let flow = row.flow.index();
-        let outcome = &self.trace.records.flows[flow];
-        let size = self.trace.net.flows[flow].size.bytes();
+        let outcome = self.trace.records.flows.of(row.flow);
+        let size = self.trace.net.flows[row.flow.index()].size.bytes();
         size.is_some_and(|size| row.seq >= size) || (outcome.fct.is_some() && row.seq >= outcome.acked_bytes)
     }
 }

@@ -38,12 +38,14 @@
 
 mod virtual_queue;
 
+use std::collections::BTreeSet;
+
 use xoff_engine::{Rate, Time};
 
 use super::probe::{Hooks, Probe, Resumed};
 use super::records::Records;
 use super::rows::{RootRecord, Waited};
-use crate::ids::{PortId, QueueId};
+use crate::ids::{FlowId, PortId, QueueId};
 use crate::network::Network;
 use crate::packet::{DATA, Kind, Packet};
 use crate::settings::Clock;
@@ -307,12 +309,12 @@ impl Probe for RootWatch {
 }
 
 impl Records {
-    /// Finds the flows that head-of-line blocking held up.
-    pub(crate) fn find_blocked(&mut self, net: &Network) {
+    /// The flows that head-of-line blocking held up, by number.
+    pub(crate) fn find_blocked(&mut self, net: &Network) -> Vec<FlowId> {
         let waited = std::mem::take(&mut self.partial.waited);
         self.partial.waits = waited.len();
         if waited.is_empty() {
-            return;
+            return Vec::new();
         }
         let priorities = usize::from(net.settings.switch.priorities);
         let queue = |port: PortId, priority: u8| QueueId::new(port, priority, priorities).index();
@@ -322,9 +324,9 @@ impl Records {
         for root in &self.roots {
             by_queue[queue(root.port, root.priority)].push((root.start, root.end));
         }
+        let mut blocked = BTreeSet::new();
         for wait in waited {
-            let outcome = &mut self.flows[wait.flow.index()];
-            if outcome.hol_blocked {
+            if blocked.contains(&wait.flow) {
                 continue;
             }
             let priority = net.flows[wait.flow.index()].priority;
@@ -333,8 +335,11 @@ impl Records {
                 let first = roots.partition_point(|&(_, end)| end < wait.start);
                 roots.get(first).is_some_and(|&(start, _)| start <= wait.end)
             });
-            outcome.hol_blocked = !guilty;
+            if !guilty {
+                blocked.insert(wait.flow);
+            }
         }
+        blocked.into_iter().collect()
     }
 }
 

@@ -122,7 +122,7 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     let mut sim = Simulation::new(net, None, Recording::default(), Some(drained));
     sim.run_to_duration();
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration), "a lossless network");
-    assert!(sim.records().flows.iter().all(|f| f.fct.is_some()), "every flow has ended");
+    assert!(sim.records().outcomes().iter().all(|f| f.fct.is_some()), "every flow has ended");
     assert_eq!((sim.buffered_bytes(), sim.open_receptions()), ((0, 0), 0), "nothing is left");
     let mut outcome = Outcome::default();
     for port in sim.network().topology.port_ids() {
