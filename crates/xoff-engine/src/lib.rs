@@ -8,6 +8,7 @@
 
 pub mod ahead;
 pub mod barrier;
+pub mod column;
 pub mod entities;
 mod event;
 pub mod future_events;
@@ -27,6 +28,7 @@ mod window_events;
 
 pub use ahead::{CAN_FETCH, claim_ahead, fetch_ahead, fetch_beginning_ahead, fetch_whole_ahead};
 pub use barrier::Barrier;
+pub use column::Column;
 pub use entities::{Arrival, ArrivalLinks, EntityQueues, MAX_FIFOS, Next};
 pub use event::Event;
 pub use future_events::FutureEvents;

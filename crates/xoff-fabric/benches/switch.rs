@@ -34,7 +34,7 @@ fn network(scheme: &str, senders: u32, rate: Rate, settings: &Settings) -> Netwo
     };
     let scheme = AnyScheme::read(scheme, serde_json::json!({})).expect("a scheme").expect("its defaults");
     let scheme = scheme.resolve(&NetworkEnv { line_rate: LINE, base_rtt: Time::from_us(5) });
-    let flows = NodeId::all(senders as usize).map(flow).collect();
+    let flows: Vec<_> = NodeId::all(senders as usize).map(flow).collect();
     let routing = Routing::default();
     Network::build(star(senders + 1), &routing, settings.clone(), scheme, flows, 1).expect("a network")
 }

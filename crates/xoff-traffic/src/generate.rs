@@ -1,5 +1,6 @@
 //! Generates flows from patterns.
 
+use crate::flow_list::FlowList;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::{io, mem};
@@ -104,7 +105,7 @@ pub struct Load {
 pub struct Traffic {
     /// Flows sorted by start, then by the place of their pattern in the list, then in the order in which the pattern makes
     /// them.
-    pub flows: Vec<FlowSpec>,
+    pub flows: FlowList,
     /// The loads of all Poisson patterns.
     pub offered: Vec<Load>,
     /// Names of the groups of flows; patterns with one label share a group.
@@ -393,6 +394,7 @@ pub fn generate_if(
     sink.sort();
     let warnings = scopes.iter().flat_map(|scope| scope.warnings.take()).collect();
     let Sink { flows, offered, steps, dependencies, operations, kernels, anywhere, .. } = sink;
+    let flows = flows.into_iter().collect();
     Ok(Some(Traffic { flows, offered, labels, kernels, steps, dependencies, operations, anywhere, warnings }))
 }
 

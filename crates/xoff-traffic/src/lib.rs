@@ -23,6 +23,7 @@ mod cycle;
 mod draw;
 pub mod error;
 pub mod files;
+pub mod flow_list;
 pub mod generate;
 pub mod goal;
 pub mod hosts;
@@ -36,6 +37,7 @@ pub use collective::{CollectiveAlgorithm, CollectiveKind, CollectiveSettings, Pr
 pub use connections::ConnectionMapping;
 pub use error::{Fault, TrafficError};
 pub use files::FileSource;
+pub use flow_list::FlowList;
 pub use generate::{FlowSpec, Load, MAX_FLOWS, Traffic, generate, generate_if};
 pub use hosts::{HostInfo, HostList, Senders};
 pub use pattern::Pattern;

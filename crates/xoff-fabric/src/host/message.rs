@@ -46,7 +46,7 @@ pub(crate) struct Message {
 
 impl Message {
     /// A message that starts `now`, which is `simulated` in simulated time, and whose place in its connection is not known yet.
-    pub fn new(number: FlowId, flow: &Flow, now: Time, simulated: Time, paused_before: Time) -> Message {
+    pub fn new(number: FlowId, flow: Flow, now: Time, simulated: Time, paused_before: Time) -> Message {
         Message {
             flow: number,
             first_packet: 0,
@@ -119,7 +119,7 @@ impl Message {
 
     /// A message that waits behind others, after so much time was `carried` forward in the run, as its sender's port is stopped for `each` in each round.
     pub fn that_waits(net: &Network, open: &Open, carried: Time, each: Time) -> Message {
-        let (flow, stopped) = (&net.flows[open.flow.index()], open.stopped(each));
+        let (flow, stopped) = (net.flows.of(open.flow), open.stopped(each));
         let message = Message::new(open.flow, flow, open.on_network_clock(carried), open.start, stopped);
         Message { carried_time: open.carried, ..message }
     }

@@ -111,7 +111,7 @@ impl<N: NicScheduler> Hosts<N> {
             receivers: (0..connections).map(|_| None).collect(),
             throttles,
             sl_reactions,
-            program: DependencyTracker::new(&net.dependencies, &net.flows),
+            program: DependencyTracker::new(&net.dependencies, &net.flows, net.flows.len()),
             news: None,
             recall: None,
             heard: None,

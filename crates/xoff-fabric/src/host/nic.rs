@@ -319,7 +319,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
         if frame.kind == Kind::Ack && ctx.net.settings.host.ack_class == AckClass::ControlAtHost {
             let packet = &mut ctx.packets[id];
-            packet.class = DATA + ctx.net.flows[packet.flow.index()].priority;
+            packet.class = DATA + ctx.net.flows.priority(packet.flow);
         }
     }
 }

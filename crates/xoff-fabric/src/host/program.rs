@@ -23,7 +23,7 @@ pub(super) fn call_of(arg: u32) -> Call {
 
 impl Effects for OfPartition<'_> {
     fn start(&mut self, flow: FlowId, at: Time) {
-        let (src, at) = (self.0.net.flows[flow.index()].src, self.0.on_network_clock(at));
+        let (src, at) = (self.0.net.flows.src(flow), self.0.on_network_clock(at));
         self.0.schedule(src, at, key(kind::FLOW_START, flow.0), 0);
     }
     fn done(&mut self, step: u32, at: Time) {

@@ -357,6 +357,6 @@ pub(super) fn goes_back(net: &Network, packet: &mut Packet) {
         packet.follows_path_to(net.data_path(packet.flow)[0]);
     }
     if packet.class >= DATA && net.paths.lanes.is_some() {
-        packet.class = DATA + net.flows[packet.flow.index()].priority; // the first lane
+        packet.class = DATA + net.flows.priority(packet.flow); // the first lane
     }
 }

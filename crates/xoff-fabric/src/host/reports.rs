@@ -118,7 +118,7 @@ impl<N: NicScheduler> Hosts<N> {
         let (flow, net) = (message.flow, ctx.net.clone());
         ctx.probes.break_down(ctx.now, &net, &mut ctx.packets, flow, id);
         if let Some(breakdown) = &mut ctx.probes.breakdown {
-            breakdown.close(flow, net.flows[flow.index()].src);
+            breakdown.close(flow, net.flows.src(flow));
         }
         let outcome = self.close_message(ctx, links, connection, message, true)?;
         let stopped = message.paused_before + outcome.paused;

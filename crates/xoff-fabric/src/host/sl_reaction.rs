@@ -149,7 +149,7 @@ impl<N: NicScheduler> Hosts<N> {
     #[cold]
     pub(super) fn sl_feedback<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, id: PacketId) {
         let packet = ctx.packets[id];
-        let (flow, now) = (&ctx.net.flows[packet.flow.index()], ctx.now);
+        let (flow, now) = (ctx.net.flows.of(packet.flow), ctx.now);
         let connection = ctx.net.connections.of(packet.flow);
         let nic = self.nic_of(links, ctx.net.data_path(packet.flow)[0]);
         let Some(shared) = &mut self.sl_reactions else { return };

@@ -29,7 +29,7 @@ impl<N: NicScheduler> Hosts<N> {
         step: u32,
     ) {
         let net = ctx.net.clone();
-        let f = &net.flows[flow.index()];
+        let f = net.flows.of(flow);
         if step == 0 && !ctx.events.looks_ahead() && !net.dependencies.flow_waits(flow) {
             await_flow(ctx, flow.next());
         }
@@ -52,7 +52,7 @@ impl<N: NicScheduler> Hosts<N> {
         waited: Time,
     ) {
         let net = ctx.net.clone();
-        let f = &net.flows[flow.index()];
+        let f = net.flows.of(flow);
         if f.stop != Time::NEVER {
             let at = f.stop.saturating_sub(ctx.carried).max(ctx.now);
             ctx.schedule(f.src, at, key(kind::FLOW_STOP, flow.0), 0);
@@ -172,12 +172,11 @@ impl<N: NicScheduler> Hosts<N> {
 /// waits for no other message.
 pub(crate) fn await_flow(ctx: &mut Ctx, first: FlowId) {
     let net = &ctx.net;
-    let flows = net.flows[..net.planned].iter().enumerate().skip(first.index());
-    let waits = |flow| net.dependencies.flow_waits(flow);
-    let next = flows
-        .map(|(i, f)| (FlowId::at(i), f))
-        .find(|(i, f)| ctx.boundary.owns_item(i.index(), f.src) && !waits(*i));
-    if let Some((number, flow)) = next {
-        ctx.events.push_start(flow.start.saturating_sub(ctx.carried), key(kind::FLOW_START, number.0));
+    let is_next = |flow: &FlowId| {
+        ctx.boundary.owns_item(flow.index(), net.flows.src(*flow)) && !net.dependencies.flow_waits(*flow)
+    };
+    if let Some(flow) = (first.0..net.planned as u32).map(FlowId).find(is_next) {
+        let start = net.flows.start(flow).saturating_sub(ctx.carried);
+        ctx.events.push_start(start, key(kind::FLOW_START, flow.0));
     }
 }

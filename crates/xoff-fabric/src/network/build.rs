@@ -9,7 +9,7 @@ use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 
 use super::dependencies::{Dependencies, DependencyError, Schedule};
 use super::nics::NicAssignment;
-use super::{Connections, Flow, Network, Paths, Route, UnloadedTimes, WireSizes, choice_violation};
+use super::{Connections, Flow, Flows, Network, Paths, Route, UnloadedTimes, WireSizes, choice_violation};
 use crate::event::MAX_INDEX;
 use crate::ids::{ConnectionId, PortId};
 use crate::packet::BY_HOP;
@@ -151,11 +151,11 @@ impl Network {
         env: NetworkEnv,
         settings: Settings,
         scheme: AnyScheme,
-        mut flows: Vec<Flow>,
+        flows: impl Into<Flows>,
         schedule: Schedule,
         seed: u64,
     ) -> Result<Network, BuildError> {
-        let topology = topology.into();
+        let (topology, mut flows) = (topology.into(), flows.into());
         let signals = scheme.signals();
         let queues = topology.ports() as usize * usize::from(settings.switch.priorities);
         let by_port = settings.link.llr.is_some() || signals.credits.is_some();
@@ -177,7 +177,8 @@ impl Network {
             if priorities == 0 || !priorities.is_multiple_of(count) {
                 return Err(RoutingError::Lanes { lanes: count, priorities }.into());
             }
-            flows.iter_mut().for_each(|flow| flow.priority *= count);
+            let of_lane = |flow: Flow| Flow { priority: flow.priority * count, ..flow };
+            flows = flows.iter().map(of_lane).collect();
         }
         if let Some(violation) =
             choice_violation(router.choice(), lanes.as_ref().map_or(1, Lanes::count), &scheme, &settings)
@@ -190,9 +191,9 @@ impl Network {
         let count = connections.count(flows.len());
         let mut routes = Vec::with_capacity(count);
         for connection in ConnectionId::all(count) {
-            let first = connections.first_message(connection).index();
-            let choice = schedule.nics.get(first).copied().flatten().unwrap_or(settings.host.nic);
-            let (ends, number) = nics.next(router, &flows[first], choice)?;
+            let first = connections.first_message(connection);
+            let choice = schedule.nics.get(first.index()).copied().flatten().unwrap_or(settings.host.nic);
+            let (ends, number) = nics.next(router, &flows.of(first), choice)?;
             routes.push(paths.route(ends, number)?);
         }
         let hops = paths.longest.saturating_sub(1);

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::Flow;
+use super::Flows;
 use crate::ids::{ConnectionId, FlowId, NodeId};
 
 /// The places of a connection's paths in [`super::Paths::ports`].
@@ -41,7 +41,7 @@ pub struct Connections {
 impl Connections {
     /// The connections of `flows`. `numbers` gives, by flow, a connection's number among those of the same pair of hosts and
     /// priority; a flow without a number has a connection to itself.
-    pub fn new(flows: &[Flow], numbers: &[Option<u32>]) -> Connections {
+    pub fn new(flows: &Flows, numbers: &[Option<u32>]) -> Connections {
         if numbers.iter().all(Option::is_none) {
             return Connections::default();
         }

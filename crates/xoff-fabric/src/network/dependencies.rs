@@ -15,7 +15,7 @@ use petgraph::unionfind::UnionFind;
 pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Waiter};
 use xoff_engine::{NicChoice, Time};
 
-use super::Flow;
+use super::Flows;
 use crate::ids::{FlowId, NodeId};
 use crate::path::topology::Topology;
 
@@ -116,7 +116,7 @@ impl Dependencies {
     /// [`DependencyError`].
     pub fn new(
         schedule: &Schedule,
-        flows: &[Flow],
+        flows: &Flows,
         topology: &Topology,
     ) -> Result<Dependencies, DependencyError> {
         let (steps, wanted) = (schedule.steps.clone(), &schedule.dependencies);
@@ -214,14 +214,16 @@ impl Dependencies {
     }
 
     /// The length of the longest chain if each flow takes the time that `lasts` gives.
-    pub fn span(&self, flows: &[Flow], lasts: &dyn Fn(FlowId) -> Time) -> Time {
+    pub fn span(&self, flows: &Flows, lasts: &dyn Fn(FlowId) -> Time) -> Time {
         self.walk(flows, lasts).unwrap_or(Time::NEVER)
     }
 
     /// Goes through all flows and steps in an order that the dependencies allow. Returns the time at which the last of them
     /// ends, or a flow or step on a cycle if there is no such order.
-    fn walk(&self, flows: &[Flow], lasts: &dyn Fn(FlowId) -> Time) -> Result<Time, u32> {
-        let start = |item: usize| flows.get(item).map_or_else(|| self.step(item).start, |flow| flow.start);
+    fn walk(&self, flows: &Flows, lasts: &dyn Fn(FlowId) -> Time) -> Result<Time, u32> {
+        let start = |item: usize| {
+            if item < flows.len() { flows.start(FlowId::at(item)) } else { self.step(item).start }
+        };
         let mut left = self.waits.clone();
         let mut ready: Vec<Time> = (0..left.len()).map(start).collect();
         let mut queue: VecDeque<u32> = (0..left.len() as u32).filter(|&i| left[i as usize] == 0).collect();
@@ -365,10 +367,10 @@ impl Dependencies {
     }
 
     /// Refuses a dependency on a flow or step that does not exist, or on a milestone that the waiting host does not know.
-    fn check(&self, d: &Dependency, flows: &[Flow], topology: &Topology) -> Result<(), DependencyError> {
+    fn check(&self, d: &Dependency, flows: &Flows, topology: &Topology) -> Result<(), DependencyError> {
         let flow = |number: u32| {
             let unknown = DependencyError::Unknown { what: "flow", number, count: flows.len() };
-            flows.get(number as usize).ok_or(unknown)
+            if (number as usize) < flows.len() { Ok(flows.of(FlowId(number))) } else { Err(unknown) }
         };
         let step = |number: u32| {
             let unknown = DependencyError::Unknown { what: "step", number, count: self.steps.len() };

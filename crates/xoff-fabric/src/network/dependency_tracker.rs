@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use xoff_engine::Time;
 
-use super::Flow;
+use super::Flows;
 use super::dependencies::Dependencies;
 use crate::ids::FlowId;
 
@@ -55,11 +55,11 @@ pub(crate) struct DependencyTracker {
 
 impl DependencyTracker {
     /// The state before the first milestone; `None` if nothing waits.
-    pub fn new(all: &Dependencies, flows: &[Flow]) -> Option<Box<DependencyTracker>> {
+    pub fn new(all: &Dependencies, flows: &Flows, planned: usize) -> Option<Box<DependencyTracker>> {
         if all.is_empty() {
             return None;
         }
-        let ready = flows.iter().map(|f| f.start).chain(all.steps().iter().map(|s| s.start));
+        let ready = flows.iter().take(planned).map(|f| f.start).chain(all.steps().iter().map(|s| s.start));
         Some(Box::new(DependencyTracker {
             left: all.waits().to_vec(),
             ready: ready.collect(),

@@ -88,9 +88,9 @@ impl Network {
     fn path_keys(&self, router: &Router, choices: &[Option<NicChoice>]) -> Result<Vec<PathKey>, BuildError> {
         let mut nics = NicAssignment::new(self.seed);
         let key = |connection| {
-            let first = self.connections.first_message(connection).index();
-            let choice = choices.get(first).copied().flatten().unwrap_or(self.settings.host.nic);
-            Ok(nics.next(router, &self.flows[first], choice)?)
+            let first = self.connections.first_message(connection);
+            let choice = choices.get(first.index()).copied().flatten().unwrap_or(self.settings.host.nic);
+            Ok(nics.next(router, &self.flows.of(first), choice)?)
         };
         ConnectionId::all(self.paths.routes.len()).map(key).collect()
     }

@@ -43,9 +43,9 @@ impl Growth {
         net.first_other = room as u32;
         let mut counts = NicAssignment::new(net.seed);
         for connection in ConnectionId::all(net.paths.routes.len()) {
-            let first = net.connections.first_message(connection).index();
-            let choice = nics.get(first).copied().flatten().unwrap_or(net.settings.host.nic);
-            counts.next(router, &net.flows[first], choice)?;
+            let first = net.connections.first_message(connection);
+            let choice = nics.get(first.index()).copied().flatten().unwrap_or(net.settings.host.nic);
+            counts.next(router, &net.flows.of(first), choice)?;
         }
         Ok(Growth { nics: counts, known: HashMap::new() })
     }

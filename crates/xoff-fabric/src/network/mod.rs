@@ -8,6 +8,7 @@ mod connections;
 pub mod dependencies;
 pub(crate) mod dependency_tracker;
 mod detours;
+mod flows;
 mod growth;
 mod nics;
 mod path_choice;
@@ -17,6 +18,7 @@ mod unloaded;
 pub use build::{BuildError, network_env};
 pub use connections::{Connections, Route};
 pub use dependencies::Schedule;
+pub use flows::Flows;
 pub use growth::Growth;
 pub use path_choice::choice_violation;
 pub use replay::ideal_steps;
@@ -95,7 +97,7 @@ pub struct Network {
     /// Seed of every random stream.
     pub seed: u64,
     /// All flows; those that wait for no other are sorted by start.
-    pub flows: Vec<Flow>,
+    pub flows: Flows,
     /// Number of the first event of a flow's kind that is no flow's: of a step, a fault or a timer. The number of flows, unless
     /// flows are added during the run.
     pub(crate) first_other: u32,
@@ -234,7 +236,7 @@ impl Network {
 
     /// The data priority of a flow's traffic, whatever lanes it takes.
     pub fn traffic_priority(&self, flow: FlowId) -> u8 {
-        self.flows[flow.index()].priority / self.paths.lanes.as_ref().map_or(1, Lanes::count)
+        self.flows.priority(flow) / self.paths.lanes.as_ref().map_or(1, Lanes::count)
     }
 
     /// The base RTT of the network in Ultra Ethernet's transport.
@@ -274,8 +276,8 @@ impl Network {
 
     /// A message of a connection, with the connection's ends and priority.
     #[inline]
-    pub fn ends(&self, connection: ConnectionId) -> &Flow {
-        &self.flows[self.connections.first_message(connection).index()]
+    pub fn ends(&self, connection: ConnectionId) -> Flow {
+        self.flows.of(self.connections.first_message(connection))
     }
 
     /// Payload bytes that may be in flight whatever the window: enough for `host.ack_every` packets.
@@ -313,7 +315,7 @@ impl Network {
     /// When a flow that starts at zero reaches its milestones under the conditions of [`Network::ideal_fct`]; `None` for an
     /// endless flow.
     pub fn unloaded(&self, flow: FlowId) -> Option<UnloadedFct> {
-        let size = self.flows[flow.index()].size.bytes()?;
+        let size = self.flows.size(flow).bytes()?;
         let host = &self.settings.host;
         let flow = UnloadedFlow {
             topology: &self.topology,

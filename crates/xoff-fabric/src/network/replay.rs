@@ -53,10 +53,10 @@ impl Effects for Ideal<'_> {
 pub fn ideal_steps(net: &Network) -> Vec<Time> {
     let all = &net.dependencies;
     let mut ideal = Ideal { net, next: BinaryHeap::new(), steps: vec![Time::NEVER; all.steps().len()] };
-    let Some(mut tracker) = DependencyTracker::new(all, &net.flows[..net.planned]) else {
+    let Some(mut tracker) = DependencyTracker::new(all, &net.flows, net.planned) else {
         return ideal.steps;
     };
-    for (number, flow) in FlowId::all(net.planned).zip(&net.flows) {
+    for (number, flow) in FlowId::all(net.planned).zip(net.flows.iter()) {
         if !all.flow_waits(number) {
             ideal.start(number, flow.start);
         }

@@ -64,12 +64,13 @@ fn take(bytes: &[u8], place: &mut usize) -> u64 {
 /// Appends an outcome.
 fn put_outcome(bytes: &mut Vec<u8>, outcome: &FlowOutcome) {
     let fields = fields(outcome);
-    let mut flags = u64::from(outcome.started) * STARTED
-        | u64::from(outcome.fct.is_some()) * COMPLETED
-        | u64::from(outcome.hol_blocked) * HOL_BLOCKED
-        | u64::from(outcome.recalled) * RECALLED;
+    let flag = |is_set: bool, flag: u64| if is_set { flag } else { 0 };
+    let mut flags = flag(outcome.started, STARTED)
+        | flag(outcome.fct.is_some(), COMPLETED)
+        | flag(outcome.hol_blocked, HOL_BLOCKED)
+        | flag(outcome.recalled, RECALLED);
     for (number, field) in fields.iter().enumerate() {
-        flags |= u64::from(*field != 0) * (FIRST_FIELD << number);
+        flags |= flag(*field != 0, FIRST_FIELD << number);
     }
     put(bytes, flags);
     fields.into_iter().filter(|field| *field != 0).for_each(|field| put(bytes, field));

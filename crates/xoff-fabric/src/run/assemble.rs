@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xoff_schemes::AnyScheme;
 
 use crate::compat::ns3::ecmp::Ns3Table;
-use crate::network::{BuildError, Flow, Network, Schedule, network_env};
+use crate::network::{BuildError, Flows, Network, Schedule, network_env};
 use crate::path::routing::{EcmpHash, Router, Routing, RoutingError};
 use crate::path::topology::Topology;
 use crate::settings::Settings;
@@ -39,7 +39,7 @@ impl Network {
         routing: &Routing,
         settings: Settings,
         scheme: AnyScheme,
-        flows: Vec<Flow>,
+        flows: impl Into<Flows>,
         seed: u64,
     ) -> Result<Network, BuildError> {
         let topology = Arc::unwrap_or_clone(topology.into()).with_pipelines(settings.switch.pipeline_delay);

@@ -197,7 +197,7 @@ struct Load {
 impl Load {
     /// Estimated numbers of a flow's data packets and ACKs.
     fn packets(net: &Network, flow: FlowId, duration: Option<Time>) -> (u64, u64) {
-        let f = &net.flows[flow.index()];
+        let f = net.flows.of(flow);
         let until = duration.unwrap_or(Time::NEVER).min(f.stop);
         let until = if until == Time::NEVER { f.start.saturating_add(Time::from_us(1_000)) } else { until };
         let rate = net.topology.rate(net.data_path(flow)[0]);
@@ -230,7 +230,7 @@ impl Load {
                 nodes[topology.node_of(port.peer()).index()] += packets;
             }
         };
-        for (number, flow) in FlowId::all(net.flows.len()).zip(&net.flows) {
+        for (number, flow) in FlowId::all(net.flows.len()).zip(net.flows.iter()) {
             let (data, acks) = Self::packets(net, number, duration);
             let path = net.data_path(number);
             pass(path, data);
@@ -240,8 +240,8 @@ impl Load {
                 hosts[host.index()] = hosts[host.index()].saturating_add(Time(time));
             }
         }
-        let first = net.flows.first().map_or(Time::ZERO, |f| f.start);
-        let last = net.flows.last().map_or(Time::ZERO, |f| f.start);
+        let first = net.flows.iter().next().map_or(Time::ZERO, |f| f.start);
+        let last = net.flows.iter().next_back().map_or(Time::ZERO, |f| f.start);
         let busiest = hosts.into_iter().max().unwrap_or(Time::ZERO);
         let mut span = last.saturating_sub(first).saturating_add(busiest);
         if !net.dependencies.is_empty() {

@@ -120,7 +120,7 @@ impl Division {
         for flow in FlowId::all(net.flows.len()) {
             // A message without an end outweighs all others.
             let packets =
-                net.flows[flow.index()].size.bytes().map_or(1 << 40, |size| size.div_ceil(net.wire.payload));
+                net.flows.size(flow).bytes().map_or(1 << 40, |size| size.div_ceil(net.wire.payload));
             let weight = &mut weights[sets[net.connections.of(flow).index()] as usize];
             *weight = weight.saturating_add(packets.max(1).saturating_mul(net.data_path(flow).len() as u64));
         }

@@ -100,7 +100,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     fn begin_starts(&mut self, end: Time) {
         while let Some((time, key)) = self.ctx.events.take_start(end) {
             let flow = FlowId(index_of(key));
-            let src = self.ctx.net.flows[flow.index()].src;
+            let src = self.ctx.net.flows.src(flow);
             self.ctx.schedule(src, time, key, 0);
             await_flow(&mut self.ctx, flow.next());
         }

@@ -232,7 +232,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         let net = Arc::get_mut(&mut ctx.net).ok_or(BuildError::Held)?;
         let flow = change(net)?;
         hosts.grow(net.paths.routes.len());
-        let (src, start) = (net.flows[flow.index()].src, net.flows[flow.index()].start);
+        let (src, start) = (net.flows.src(flow), net.flows.start(flow));
         if let Some(breakdown) = &mut ctx.probes.breakdown {
             breakdown.grow(net.flows.len());
         }

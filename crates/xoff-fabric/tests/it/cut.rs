@@ -4,7 +4,7 @@
 use crate::common::{chain, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Rate, Time};
-use xoff_fabric::ids::NodeId;
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::Settings;
 use xoff_fabric::topology::{AnyTopology, NodeKind, Topology};
@@ -91,7 +91,7 @@ fn several_threads_are_for_large_runs() {
     let hosts = topology.hosts();
     let flows = (0..hosts.len()).map(|i| flow(hosts[i].0, hosts[(i + 16) % 128].0, 10_000_000)).collect();
     let large = network(topology, flows);
-    assert!(large.topology.nodes[large.flows[0].src.index()].kind == NodeKind::Host);
+    assert!(large.topology.nodes[large.flows.src(FlowId(0)).index()].kind == NodeKind::Host);
     assert_eq!(Cut::fastest(&large, 2, None).partitions(), 2);
     assert_eq!(Cut::fastest(&large, 1, None).partitions(), 1);
 }

@@ -82,7 +82,7 @@ fn nics_of(net: &Network) -> Vec<usize> {
     let adjacency = net.topology.adjacency();
     let nic = |f: FlowId| {
         let first = net.data_path(f)[0];
-        adjacency.ports_of(net.flows[f.index()].src).iter().position(|&p| p == first).expect("its port")
+        adjacency.ports_of(net.flows.src(f)).iter().position(|&p| p == first).expect("its port")
     };
     FlowId::all(net.flows.len()).map(nic).collect()
 }

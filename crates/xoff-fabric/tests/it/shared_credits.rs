@@ -139,8 +139,8 @@ fn reserved_credits_keep_lanes_free_of_deadlock() {
     let order = Routing::DimensionOrder(DimensionOrder {});
     let flows = (0..8).map(|h| Flow { src: NodeId(h), dst: NodeId((h + 3) % 8), ..flow(0, 1, 952 * 500) });
     let none = scheme("none", json!({}), Time::ZERO);
-    let net =
-        Network::build(ring, &order, settings(cells(1, 4)), none, flows.collect(), 1).expect("a network");
+    let net = Network::build(ring, &order, settings(cells(1, 4)), none, flows.collect::<Vec<_>>(), 1)
+        .expect("a network");
     let mut sim = Simulation::new(net, None, Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     assert_eq!(sim.counters().drops, 0);
@@ -153,7 +153,7 @@ fn a_circle_that_holds_the_pool_is_a_deadlock_with_a_name() {
     let ring = ring.build().expect("a ring");
     let far =
         |h: u32, priority| Flow { src: NodeId(h), dst: NodeId((h + 3) % 8), ..frames(0, 1, priority, 500) };
-    let flows = (0..8).flat_map(|h| [far(h, 0), far(h, 1)]).collect();
+    let flows: Vec<_> = (0..8).flat_map(|h| [far(h, 0), far(h, 1)]).collect();
     let none = scheme("none", json!({}), Time::ZERO);
     let net =
         Network::build(ring, &Routing::default(), settings(cells(1, 4)), none, flows, 1).expect("a network");

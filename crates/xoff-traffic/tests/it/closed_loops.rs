@@ -29,12 +29,12 @@ pub(crate) fn check(t: &Traffic) {
     let mut host_of: BTreeMap<(u16, u32), u32> = BTreeMap::new();
     for d in &t.dependencies {
         let known = match d.on {
-            Milestone::Delivered(f) => t.flows[f as usize].dst,
-            Milestone::Sent(f) => t.flows[f as usize].src,
+            Milestone::Delivered(f) => t.flows.of(f as usize).dst,
+            Milestone::Sent(f) => t.flows.of(f as usize).src,
             Milestone::Step(s) => t.steps[s as usize].host,
         };
         let waits = match d.then {
-            Waiter::Flow(f) => t.flows[f as usize].src,
+            Waiter::Flow(f) => t.flows.of(f as usize).src,
             Waiter::Step(s) => t.steps[s as usize].host,
         };
         assert_eq!(known, waits, "{d:?}");
@@ -42,7 +42,7 @@ pub(crate) fn check(t: &Traffic) {
     let mut belongs = |label: u16, process: u32, host: u32| {
         assert_eq!(*host_of.entry((label, process)).or_insert(host), host);
     };
-    for f in &t.flows {
+    for f in &t.flows.to_vec() {
         assert_ne!(f.src, f.dst);
         if let Some(role) = f.role {
             // MPI and I/O processes send themselves; those of the other patterns as well.
@@ -53,10 +53,10 @@ pub(crate) fn check(t: &Traffic) {
         belongs(o.label, o.role.process, o.host);
         assert_eq!([o.begin, o.end].map(|s| t.steps[s as usize].host), [o.host; 2]);
     }
-    assert!(t.flows.is_sorted_by_key(|f| f.start));
+    assert!(t.flows.to_vec().is_sorted_by_key(|f| f.start));
 }
 
-fn kernel<'a>(t: &'a Traffic, name: &str) -> Vec<&'a FlowSpec> {
+fn kernel(t: &Traffic, name: &str) -> Vec<FlowSpec> {
     let number = t.kernels.iter().position(|k| k == name).map(|k| k as u16);
     t.flows.iter().filter(|f| f.role.map(|r| r.kernel) == number && number.is_some()).collect()
 }
@@ -76,7 +76,7 @@ fn an_allreduce_has_the_messages_of_its_algorithm() {
     // Ring of 6: 10 phases of 6 messages of 100 B.
     let ring = with("ring", "");
     assert_eq!(ring.flows.len(), 60);
-    assert!(ring.flows.iter().all(|f| f.size.bytes() == Some(100) && f.dst == (f.src + 1) % 6));
+    assert!(ring.flows.to_vec().iter().all(|f| f.size.bytes() == Some(100) && f.dst == (f.src + 1) % 6));
     // Tree: 5 up, 5 down. Halving-doubling: two pairs folded (2 + 2), four ranks in 2 x 2 phases. Recursive doubling: 2 + 2
     // and two phases.
     assert_eq!(with("tree", "").flows.len(), 10);
@@ -87,7 +87,7 @@ fn an_allreduce_has_the_messages_of_its_algorithm() {
     assert_eq!((many.flows.len(), many.operations.len()), (360, 2 * 6 * 3));
     // A rank sends 10 blocks of 100 B in each; connections keep to their group.
     assert!(many.operations.iter().all(|o| o.bytes == 1000));
-    assert!(many.flows.iter().all(|f| f.role.map(|r| r.process % 2) == f.connection));
+    assert!(many.flows.to_vec().iter().all(|f| f.role.map(|r| r.process % 2) == f.connection));
     let process = |o: &xoff_traffic::closed_loop::Operation| (o.role.process, o.role.iteration);
     assert_eq!(many.operations.iter().map(process).collect::<BTreeSet<_>>().len(), 36);
 }
@@ -96,7 +96,7 @@ fn an_allreduce_has_the_messages_of_its_algorithm() {
 fn an_all_to_all_has_a_message_of_each_to_each() {
     let t = make(5, r#"{"pattern": "all_to_all_collective", "size": "4KiB", "repetitions": 2}"#);
     let mut pairs = BTreeMap::new();
-    t.flows.iter().for_each(|f| *pairs.entry((f.src, f.dst)).or_insert(0) += 1);
+    t.flows.to_vec().iter().for_each(|f| *pairs.entry((f.src, f.dst)).or_insert(0) += 1);
     assert_eq!((pairs.len(), pairs.values().all(|n| *n == 2)), (20, true));
     assert!(t.operations.iter().all(|o| o.bytes == 4 * 4096) && t.operations.len() == 10);
 }
@@ -109,7 +109,7 @@ fn patterns_beside_each_other_keep_their_dependencies() {
     let other = r#"{"pattern": "flow", "src": "host0", "dst": "host1", "size": "1KB", "start": "3us"}"#;
     let t = try_make(4, None, &[late, other, early]).unwrap();
     check(&t);
-    let labels: Vec<&str> = t.flows.iter().map(|f| t.labels[f.label as usize].as_str()).collect();
+    let labels: Vec<&str> = t.flows.to_vec().iter().map(|f| t.labels[f.label as usize].as_str()).collect();
     let expected = [vec!["all_to_all_collective"; 12], vec!["flow"], vec!["allreduce"; 6]].concat();
     assert_eq!(labels, expected);
     // Alone it is the same.
@@ -166,8 +166,8 @@ fn gpcnet_s_congestors_are_four_groups_of_as_many_hosts() {
     assert_eq!(kernel(&fewer, "all_to_all").len(), 2 * 2 * 30);
     assert_eq!(["two_sided_incast", "put_incast"].map(|k| kernel(&fewer, k).len()), [2 * 7 * 5; 2]);
     // Congestors are what the run does not wait for.
-    assert!(t.flows.iter().all(|f| f.background != (f.start == Time::from_us(50))));
-    assert_eq!(t.flows.iter().filter(|f| f.background).count(), counts.iter().sum::<usize>());
+    assert!(t.flows.to_vec().iter().all(|f| f.background != (f.start == Time::from_us(50))));
+    assert_eq!(t.flows.to_vec().iter().filter(|f| f.background).count(), counts.iter().sum::<usize>());
 }
 
 #[test]
@@ -203,6 +203,7 @@ fn gpcnet_s_tests_have_their_messages() {
     }
     let to: BTreeSet<(u32, u32)> = t
         .flows
+        .to_vec()
         .iter()
         .filter(|f| f.role.is_some_and(|r| Some(r.kernel) == number && r.process % 2 == 0))
         .map(|f| (f.src, f.dst))
@@ -220,12 +221,12 @@ fn gpcnet_s_placement_does_not_depend_on_congestors_or_tests() {
             role: f.role.map(|r| xoff_traffic::closed_loop::Role { kernel: 0, ..r }),
             ..*f
         };
-        t.flows.iter().filter(role).map(same).collect()
+        t.flows.to_vec().iter().filter(role).map(same).collect()
     };
     let congested = victims(&gpcnet(""));
     let alone = gpcnet(r#", "congestors": false"#);
     assert_eq!(victims(&alone), congested);
-    assert!(alone.flows.iter().all(|f| !f.background));
+    assert!(alone.flows.to_vec().iter().all(|f| !f.background));
     assert_eq!(victims(&gpcnet(r#", "tests": ["allreduce", "latency"]"#)), congested);
     // Another seed, another placement.
     let patterns = [serde_json::from_str(&format!("{GPCNET}}}")).unwrap()];
@@ -239,7 +240,7 @@ fn the_number_of_flows_is_foretold() {
     let many =
         format!("{GPCNET}, \"congestor_iterations\": 1000000}}").replace("\"congestor_iterations\": 7, ", "");
     let few = gpcnet("");
-    let congestors = few.flows.iter().filter(|f| f.background).count() as u64;
+    let congestors = few.flows.to_vec().iter().filter(|f| f.background).count() as u64;
     match try_make(30, None, &[&many]) {
         Err(TrafficError::TooManyFlows { count, .. }) => {
             assert_eq!(count, congestors / 7 * 1_000_000 + few.flows.len() as u64 - congestors);
@@ -290,7 +291,7 @@ fn mpi_io_is_the_mix_of_its_paper() {
     assert_eq!(t.dependencies.len(), 400 - 8);
     for d in &t.dependencies {
         let (Milestone::Sent(before), Waiter::Flow(after)) = (d.on, d.then) else { panic!("{d:?}") };
-        let (before, after) = (t.flows[before as usize], t.flows[after as usize]);
+        let (before, after) = (t.flows.of(before as usize), t.flows.of(after as usize));
         assert_eq!((before.src, before.dst), (after.src, after.dst));
         assert!(before.start <= after.start);
     }
@@ -300,7 +301,7 @@ fn mpi_io_is_the_mix_of_its_paper() {
         Some(Time::from_us(1_000)),
         &[r#"{"pattern": "mpi_io", "duration": "1ms", "messages": 4000}"#],
     );
-    assert!(cut.unwrap().flows.iter().all(|f| f.start < Time::from_us(1_000)));
+    assert!(cut.unwrap().flows.to_vec().iter().all(|f| f.start < Time::from_us(1_000)));
 }
 
 #[test]

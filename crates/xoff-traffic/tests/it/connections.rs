@@ -12,7 +12,7 @@ fn try_make(patterns: &[&str]) -> Result<Vec<FlowSpec>, TrafficError> {
     // Ranks 0 and 1 on host 0, 2 and 3 on host 1: rank 0 sends to 2 with two tags, and to 3.
     let goal = "num_ranks 4\nrank 0 {\na: send 8b to 2 tag 1\nb: send 8b to 2 tag 2\nc: send 8b to 3 tag 1\n}\nrank 1 {\n}\n\
                 rank 2 {\nd: recv 8b from 0 tag 1\ne: recv 8b from 0 tag 2\n}\nrank 3 {\nf: recv 8b from 0 tag 1\n}\n";
-    generate(&patterns, &hosts, 1, None, &|_| Ok(goal.into())).map(|traffic| traffic.flows)
+    generate(&patterns, &hosts, 1, None, &|_| Ok(goal.into())).map(|traffic| traffic.flows.to_vec())
 }
 
 /// The messages' connections: host, host and number.

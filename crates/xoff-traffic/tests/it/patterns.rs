@@ -71,10 +71,17 @@ fn a_flow_is_what_it_says() {
         priority: 3,
         ..FlowSpec::default()
     };
-    assert_eq!(t, Traffic { flows: vec![expected], labels: vec!["victim".into()], ..Traffic::default() });
+    assert_eq!(
+        t,
+        Traffic {
+            flows: [expected].into_iter().collect(),
+            labels: vec!["victim".into()],
+            ..Traffic::default()
+        }
+    );
     // Without a size it is endless, which takes an end of some kind.
     let endless = r#"{"pattern": "flow", "src": "host2", "dst": "host0"}"#;
-    assert_eq!(make(4, MS, endless).flows[0].size.bytes(), None);
+    assert_eq!(make(4, MS, endless).flows.to_vec()[0].size.bytes(), None);
     assert!(matches!(
         try_make(4, None, &[endless]),
         Err(TrafficError::Pattern { key: "size", fault: Fault::Missing(_), .. })
@@ -88,16 +95,16 @@ fn an_incast_takes_the_first_other_hosts() {
         MS,
         r#"{"pattern": "incast", "senders": 3, "receiver": "host1", "size": "64KB", "start": "5us"}"#,
     );
-    assert_eq!(pairs(&t.flows), [(0, 1), (2, 1), (3, 1)]);
-    assert!(t.flows.iter().all(|f| f.size.bytes() == Some(64_000) && f.start == Time::from_us(5)));
+    assert_eq!(pairs(&t.flows.to_vec()), [(0, 1), (2, 1), (3, 1)]);
+    assert!(t.flows.to_vec().iter().all(|f| f.size.bytes() == Some(64_000) && f.start == Time::from_us(5)));
     let t = make(4, MS, r#"{"pattern": "incast", "senders": "all", "receiver": "host1", "size": "64KB"}"#);
-    assert_eq!(pairs(&t.flows), [(0, 1), (2, 1), (3, 1)]);
+    assert_eq!(pairs(&t.flows.to_vec()), [(0, 1), (2, 1), (3, 1)]);
     let t = make(
         9,
         MS,
         r#"{"pattern": "incast", "senders": "host4..host6", "receiver": "host1", "size": "64KB"}"#,
     );
-    assert_eq!(pairs(&t.flows), [(4, 1), (5, 1), (6, 1)]);
+    assert_eq!(pairs(&t.flows.to_vec()), [(4, 1), (5, 1), (6, 1)]);
 }
 
 #[test]
@@ -105,7 +112,7 @@ fn repetitions_are_periodic_and_end_where_they_should() {
     let with = |keys: &str, horizon| {
         let json =
             format!(r#"{{"pattern": "incast", "senders": 2, "receiver": "host0", "size": "1KB", {keys}}}"#);
-        starts_us(&make(4, horizon, &json).flows)
+        starts_us(&make(4, horizon, &json).flows.to_vec())
     };
     // Two senders at each moment.
     assert_eq!(with(r#""every": "16us", "repeat": 3, "start": "4us""#, None), [4, 4, 20, 20, 36, 36]);
@@ -123,14 +130,14 @@ fn a_spread_incast_starts_evenly_over_its_time() {
         r#"{"pattern": "incast", "senders": "all", "receiver": "host0", "size": "1KB", "start": "5us", "spread": "100us"}"#,
     );
     assert_eq!(t.flows.len(), 999);
-    assert!(t.flows.iter().all(|f| f.start >= Time::from_us(5) && f.start < Time::from_us(105)));
-    let mean = t.flows.iter().map(|f| f.start.0 as f64 * 1e-6).sum::<f64>() / 999.0;
+    assert!(t.flows.to_vec().iter().all(|f| f.start >= Time::from_us(5) && f.start < Time::from_us(105)));
+    let mean = t.flows.to_vec().iter().map(|f| f.start.0 as f64 * 1e-6).sum::<f64>() / 999.0;
     assert!((mean - 55.0).abs() < 5.0 * 0.91, "{mean}");
     // Of the moments at 0 and 50 us the second's messages come up to 100 us, a half of them after the end at 75 us.
     let json = r#"{"pattern": "incast", "senders": "all", "receiver": "host0", "size": "1KB", "every": "50us", "spread": "50us"}"#;
     let t = make(1_000, Some(Time::from_us(75)), json);
     assert!((1_400..1_600).contains(&t.flows.len()), "{}", t.flows.len());
-    assert!(t.flows.iter().all(|f| f.start < Time::from_us(75)));
+    assert!(t.flows.to_vec().iter().all(|f| f.start < Time::from_us(75)));
     let error = try_make(1_000, Some(Time::from_us(49)), &[json]).unwrap_err();
     assert!(matches!(error, TrafficError::Pattern { key: "spread", .. }), "{error}");
 }
@@ -145,7 +152,8 @@ fn a_poisson_incast_has_its_rate() {
     );
     assert!(t.flows.len().abs_diff(10_000) < 500, "{}", t.flows.len());
     // The share of gaps above the mean is 1/e = 36.8 %, sigma 0.48 %: no periodic process has it.
-    let long = t.flows.windows(2).filter(|w| w[1].start - w[0].start > Time::from_us(100)).count() as f64;
+    let long =
+        t.flows.to_vec().windows(2).filter(|w| w[1].start - w[0].start > Time::from_us(100)).count() as f64;
     assert!((long / t.flows.len() as f64 - 0.368).abs() < 0.024);
 }
 
@@ -159,7 +167,7 @@ fn a_random_incast_draws_senders_and_receiver_anew_without_repetition() {
     );
     assert_eq!(t.flows.len(), 2000);
     let (mut received, mut sent) = ([0i32; 10], [0i32; 10]);
-    for moment in t.flows.chunks(4) {
+    for moment in t.flows.to_vec().chunks(4) {
         let mut srcs: Vec<u32> = moment.iter().map(|f| f.src).collect();
         srcs.sort_unstable();
         srcs.dedup();
@@ -190,8 +198,8 @@ fn a_burst_is_synchronous() {
             "size": "64KB", "every": "450us", "count": 2}"#,
     );
     // Three senders on two receivers: the third begins again with the first.
-    assert_eq!(pairs(&t.flows), [(0, 5), (1, 6), (2, 5), (0, 5), (1, 6), (2, 5)]);
-    assert_eq!(starts_us(&t.flows), [0, 0, 0, 450, 450, 450]);
+    assert_eq!(pairs(&t.flows.to_vec()), [(0, 5), (1, 6), (2, 5), (0, 5), (1, 6), (2, 5)]);
+    assert_eq!(starts_us(&t.flows.to_vec()), [0, 0, 0, 450, 450, 450]);
 
     // With a workload each moment has one size for all senders, and moments differ.
     let t = make(
@@ -199,21 +207,22 @@ fn a_burst_is_synchronous() {
         MS,
         r#"{"pattern": "burst", "senders": "host0..host2", "workload": "fb_hadoop", "every": "50us", "poisson": true}"#,
     );
-    let moments: Vec<&[FlowSpec]> = t.flows.chunks(3).collect();
+    let flows = t.flows.to_vec();
+    let moments: Vec<&[FlowSpec]> = flows.chunks(3).collect();
     assert!(moments.iter().all(|m| m.iter().all(|f| f.size == m[0].size && f.start == m[0].start)));
     assert!(moments.windows(2).any(|w| w[0][0].size != w[1][0].size));
     // Receivers are drawn from all hosts.
-    assert!(t.flows.iter().any(|f| f.dst != t.flows[0].dst));
+    assert!(t.flows.to_vec().iter().any(|f| f.dst != t.flows.of(0).dst));
 }
 
 #[test]
 fn all_to_all_goes_in_rounds_that_are_permutations() {
     let t = make(4, MS, r#"{"pattern": "all_to_all", "size": "4096B", "start": "1us", "stagger": "2us"}"#);
     assert_eq!(
-        pairs(&t.flows),
+        pairs(&t.flows.to_vec()),
         [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3), (2, 0), (3, 1), (0, 3), (1, 0), (2, 1), (3, 2)]
     );
-    assert_eq!(starts_us(&t.flows), [1, 1, 1, 1, 3, 3, 3, 3, 5, 5, 5, 5]);
+    assert_eq!(starts_us(&t.flows.to_vec()), [1, 1, 1, 1, 3, 3, 3, 3, 5, 5, 5, 5]);
 }
 
 #[test]
@@ -222,14 +231,17 @@ fn lists_are_read_with_units_or_named_columns() {
         |file: &str, more: &str| make(4, MS, &format!(r#"{{"pattern": "list", "file": "{file}"{more}}}"#));
     let t = list("plain.txt", r#", "start": "10us", "priority": 2"#);
     // Sorted by start: the second line comes first.
-    assert_eq!(pairs(&t.flows), [(2, 3), (0, 1)]);
-    assert_eq!(t.flows.iter().map(|f| f.start.ps()).collect::<Vec<_>>(), [10_500_000, 11_000_000]);
-    assert_eq!(t.flows.iter().map(|f| f.size.bytes()).collect::<Vec<_>>(), [Some(1000), Some(64_000)]);
-    assert!(t.flows.iter().all(|f| f.priority == 2));
-    assert_eq!(list("class.txt", "").flows[0].priority, 3);
+    assert_eq!(pairs(&t.flows.to_vec()), [(2, 3), (0, 1)]);
+    assert_eq!(t.flows.to_vec().iter().map(|f| f.start.ps()).collect::<Vec<_>>(), [10_500_000, 11_000_000]);
+    assert_eq!(
+        t.flows.to_vec().iter().map(|f| f.size.bytes()).collect::<Vec<_>>(),
+        [Some(1000), Some(64_000)]
+    );
+    assert!(t.flows.to_vec().iter().all(|f| f.priority == 2));
+    assert_eq!(list("class.txt", "").flows.to_vec()[0].priority, 3);
     let t = list("table.csv", "");
     assert_eq!(
-        (pairs(&t.flows), t.flows[0].start, t.flows[0].size),
+        (pairs(&t.flows.to_vec()), t.flows.of(0).start, t.flows.of(0).size),
         (vec![(0, 1)], Time(1500), 64_000.into())
     );
 }
@@ -248,9 +260,9 @@ fn flows_are_sorted_by_start_then_pattern_then_order_and_labels_are_shared() {
         flow(2, 0, ""),
     ];
     let t = try_make(10, None, &patterns.each_ref().map(String::as_str)).unwrap();
-    assert_eq!(pairs(&t.flows), [(2, 9), (1, 9), (3, 0), (4, 0), (0, 9)]);
+    assert_eq!(pairs(&t.flows.to_vec()), [(2, 9), (1, 9), (3, 0), (4, 0), (0, 9)]);
     assert_eq!(t.labels, ["late", "flow", "incast"]);
-    assert_eq!(t.flows.iter().map(|f| f.label).collect::<Vec<_>>(), [1, 1, 2, 2, 0]);
+    assert_eq!(t.flows.to_vec().iter().map(|f| f.label).collect::<Vec<_>>(), [1, 1, 2, 2, 0]);
 }
 
 #[test]
@@ -261,12 +273,13 @@ fn a_distribution_from_a_file_is_used() {
     assert_eq!(t.offered[0].workload, "half.txt");
     assert!(
         t.flows
+            .to_vec()
             .iter()
             .all(|f| f.size.bytes().is_some_and(|s| (1..=3000).contains(&s)) && f.start < Time::from_us(100))
     );
     // The sums of the report are those of the flows.
     assert_eq!(t.offered[0].flows, t.flows.len() as u64);
-    assert_eq!(t.offered[0].bytes, t.flows.iter().filter_map(|f| f.size.bytes()).sum::<u64>());
+    assert_eq!(t.offered[0].bytes, t.flows.to_vec().iter().filter_map(|f| f.size.bytes()).sum::<u64>());
     // Four hosts of 12.5 GB/s carry 5 MB in 100 us.
     assert!((t.offered[0].offered - t.offered[0].bytes as f64 / 5e6).abs() < 1e-9);
 }

@@ -35,7 +35,8 @@ pub(super) fn cannot_act(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
     };
     let mut labels: BTreeMap<u16, Label> = BTreeMap::new();
     let outcomes = sim.records().flows.iter();
-    for ((number, flow), outcome) in FlowId::all(traffic.flows.len()).zip(&traffic.flows).zip(outcomes) {
+    for ((number, flow), outcome) in FlowId::all(traffic.flows.len()).zip(traffic.flows.iter()).zip(outcomes)
+    {
         let label = labels.entry(flow.label).or_default();
         let is_shared = net.connections.is_shared(net.connections.of(number));
         let too_short = |size| size <= net.wire.payload || (size <= bdp && is_over(&outcome));

@@ -21,8 +21,8 @@ pub(crate) fn open(scenario: &Scenario) -> Result<Live, RunError> {
     if scenario.is_counted() {
         return Err(RunError::Counted);
     }
-    let (mut net, schedule): (Network, _) = network(scenario)?;
-    let growth = Growth::new(&mut net, scenario.router(), &schedule.nics)?;
+    let (mut net, nics): (Network, _) = network(scenario)?;
+    let growth = Growth::new(&mut net, scenario.router(), &nics)?;
     let detector = scenario.detector.as_ref().filter(|_| net.signals.ecn);
     let limits = Limits {
         max_events: scenario.run.max_events.unwrap_or(u64::MAX),
@@ -69,15 +69,17 @@ fn with_added(scenario: &Scenario, net: &Network, label: &str) -> Traffic {
     }
     let lanes = net.paths.lanes.as_ref().map_or(1, |lanes| lanes.count()).max(1);
     let planned = traffic.flows.len();
-    traffic.flows.extend(net.flows[planned..].iter().map(|flow| FlowSpec {
-        src: index[flow.src.index()],
-        dst: index[flow.dst.index()],
-        size: flow.size,
-        start: flow.start,
-        priority: flow.priority / lanes,
-        label: number,
-        ..FlowSpec::default()
-    }));
+    for flow in net.flows.iter().skip(planned) {
+        traffic.flows.push(FlowSpec {
+            src: index[flow.src.index()],
+            dst: index[flow.dst.index()],
+            size: flow.size,
+            start: flow.start,
+            priority: flow.priority / lanes,
+            label: number,
+            ..FlowSpec::default()
+        });
+    }
     traffic
 }
 

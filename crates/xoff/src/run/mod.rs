@@ -14,10 +14,10 @@ use std::time::Duration;
 use web_time::Instant;
 
 use serde_json::Value;
-use xoff_engine::Time;
+use xoff_engine::{NicChoice, Time};
 pub use xoff_fabric::Failure;
-use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::Schedule;
+use xoff_fabric::network::{Flow, Flows};
 use xoff_fabric::observe::{OwnRow, Probe, Recording};
 use xoff_fabric::topology::{NodeId, PortId};
 use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fabric_run};
@@ -204,8 +204,8 @@ fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, R
     }
 }
 
-/// The network of `scenario` with its flows, and what connects these.
-fn network(scenario: &Scenario) -> Result<(Network, Schedule), RunError> {
+/// The network of `scenario` with its flows, and the NICs that these ask for.
+fn network(scenario: &Scenario) -> Result<(Network, Vec<Option<NicChoice>>), RunError> {
     let topology = scenario.network().clone();
     let hosts = topology.hosts();
     let traffic = scenario.flows();
@@ -219,14 +219,15 @@ fn network(scenario: &Scenario) -> Result<(Network, Schedule), RunError> {
         priority: f.priority,
     });
     let schedule = schedule(traffic, &hosts);
+    let nics = schedule.nics.clone();
     let net = Network::along(
         topology,
         scenario.router(),
         scenario.env(),
         scenario.settings(),
         scenario.scheme.for_run(),
-        flows.collect(),
-        schedule.clone(),
+        flows.collect::<Flows>(),
+        schedule,
         scenario.seed,
     )?;
     // Events at random may not come at all; the network is one in which they could.
@@ -234,9 +235,9 @@ fn network(scenario: &Scenario) -> Result<(Network, Schedule), RunError> {
         net
     } else {
         let convergence = scenario.routing.convergence();
-        net.with_faults(scenario.router(), scenario.faults().to_vec(), convergence, &schedule.nics)?
+        net.with_faults(scenario.router(), scenario.faults().to_vec(), convergence, &nics)?
     };
-    Ok((net, schedule))
+    Ok((net, nics))
 }
 
 /// The simulation of `scenario` on `threads`.

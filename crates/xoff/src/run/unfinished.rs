@@ -32,12 +32,12 @@ impl Unfinished {
 pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Unfinished> {
     let net = sim.network();
     let open = |(flow, outcome): &(FlowId, FlowOutcome)| {
-        let f = &net.flows[flow.index()];
+        let f = net.flows.of(*flow);
         let ends = !f.size.is_endless() || f.stop != Time::NEVER;
         outcome.started && outcome.fct.is_none() && ends
     };
     let of = |(flow, outcome): (FlowId, FlowOutcome)| {
-        let f = &net.flows[flow.index()];
+        let f = net.flows.of(flow);
         let name = |node: xoff_fabric::ids::NodeId| net.topology.nodes[node.index()].name.clone();
         Unfinished { flow: flow.0, src: name(f.src), dst: name(f.dst), why: why(sim, flow, &outcome) }
     };
@@ -48,7 +48,7 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Unfinished> {
 fn why(sim: &Simulation, flow: FlowId, outcome: &FlowOutcome) -> String {
     let (net, now) = (sim.network(), sim.now());
     let path = net.data_path_at(flow, now);
-    let f = &net.flows[flow.index()];
+    let f = net.flows.of(flow);
     if let Some(plan) = &net.faults {
         if let Some(link) = plan.down_on(path, now) {
             let port = xoff_fabric::ids::PortId::of_link(link as usize)[0];

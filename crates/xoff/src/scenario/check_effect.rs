@@ -144,7 +144,7 @@ pub(super) fn lanes(c: &mut Checker<'_>, s: &Scenario, traffic: Option<&Traffic>
         }
     };
     let (w, default) = (&s.switch, Switch::default());
-    let first = traffic.flows.first().map(|flow| flow.priority);
+    let first = traffic.flows.iter().next().map(|flow| flow.priority);
     if traffic.flows.iter().all(|flow| Some(flow.priority) == first) {
         let reason = format!("all traffic has priority {}", first.unwrap_or_default());
         warn(w.weights != default.weights, "weights", &reason);

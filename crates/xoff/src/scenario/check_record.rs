@@ -64,7 +64,8 @@ pub(super) fn all(
     let (time, max) = (u128::from(duration.0) * ports + lives, MAX_ROWS as u128);
     let rows = time / u128::from(record.interval.0);
     // Otherwise all flows may complete before `duration`, and the run then ends with them.
-    let is_certain = s.run.stop == Stop::Time || traffic.is_some_and(|t| t.flows.iter().any(is_endless));
+    let is_certain =
+        s.run.stop == Stop::Time || traffic.is_some_and(|t| t.flows.iter().any(|flow| is_endless(&flow)));
     if (is_certain && !needs.admits_rows(c, rows)) || rows <= max {
         return;
     }
@@ -196,7 +197,7 @@ fn states_are_told(c: &mut Checker<'_>, s: &Scenario) {
 /// When the endless flows start that are sampled by a setting `key`. The duration of a flow with a size, and so its number of rows, is
 /// not known before the run.
 fn endless(c: &mut Checker<'_>, key: &str, rates: &Rates, traffic: &Traffic) -> Vec<Time> {
-    let flows = traffic.flows.iter().filter(|f| is_endless(f));
+    let flows = traffic.flows.iter().filter(is_endless);
     match rates {
         Rates::None => vec![],
         Rates::All => flows.map(|f| f.start).collect(),

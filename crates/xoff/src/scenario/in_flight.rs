@@ -97,7 +97,7 @@ pub(super) fn place(
 fn sent(s: &Scenario, topology: &Topology, wire: &WireSizes, traffic: &Traffic) -> BTreeMap<NodeId, u64> {
     let hosts = topology.hosts();
     let mut sent: BTreeMap<NodeId, u64> = BTreeMap::new();
-    for flow in &traffic.flows {
+    for flow in traffic.flows.iter() {
         let packets = flow.size.bytes().map_or(u64::MAX, |size| size / wire.payload + 1);
         let of_host = sent.entry(hosts[flow.src as usize]).or_default();
         *of_host = of_host.saturating_add(packets);

@@ -24,24 +24,23 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
     let (path_of, paths) = path_names(net, rows(), i32::MAX as usize);
     let OutcomeColumns { times, counts, forwarded } = OutcomeColumns::of(sim);
     let labels = strings(traffic.labels.iter().cloned());
-    let of = |flow: FlowId| &net.flows[flow.index()];
-    let role = |flow: FlowId| traffic.flows[flow.index()].role;
+    let role = |flow: FlowId| traffic.flows.role(flow.index());
     let ports = net.topology.adjacency();
     // A data path begins with the egress port of the sender's NIC.
     let nic = |flow: FlowId| {
         let first = net.data_path(flow).first();
-        ports.ports_of(of(flow).src).iter().position(|port| Some(port) == first).unwrap_or(0)
+        ports.ports_of(net.flows.src(flow)).iter().position(|port| Some(port) == first).unwrap_or(0)
     };
     let columns = Columns::new()
         .add("id", "flow number, in the order of the starts that the traffic asks for", Arc::new(ids.clone()))
         .names(
             "label",
             "its traffic pattern",
-            rows().map(|flow| u32::from(traffic.flows[flow.index()].label)),
+            rows().map(|flow| u32::from(traffic.flows.label(flow.index()))),
             &labels,
         )
-        .names("src", "sending host", rows().map(|flow| of(flow).src.0), &names.nodes)
-        .names("dst", "receiving host", rows().map(|flow| of(flow).dst.0), &names.nodes)
+        .names("src", "sending host", rows().map(|flow| net.flows.src(flow).0), &names.nodes)
+        .names("dst", "receiving host", rows().map(|flow| net.flows.dst(flow).0), &names.nodes)
         .u8("priority", "data priority", rows().map(|flow| net.traffic_priority(flow)))
         .u32(
             "connection",
@@ -53,7 +52,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
             "NIC of the sender that it uses, from 0 in the order of the sender's links",
             rows().map(|flow| nic(flow) as u32),
         )
-        .u64_or_null("size_bytes", "payload; null: endless", rows().map(|flow| of(flow).size.bytes()));
+        .u64_or_null("size_bytes", "payload; null: endless", rows().map(|flow| net.flows.size(flow).bytes()));
     let columns = times.add_to(columns).names_by_key(
         "path",
         "nodes that its data passes; null: its packets take paths of their own",
@@ -112,7 +111,7 @@ fn name(net: &Network, node: NodeId) -> &str {
 /// The nodes that a flow's data passes.
 fn nodes_of(net: &Network, flow: FlowId) -> impl Iterator<Item = NodeId> {
     let after = |port: &PortId| net.topology.node_of(port.peer());
-    std::iter::once(net.flows[flow.index()].src).chain(net.data_path(flow).iter().map(after))
+    std::iter::once(net.flows.src(flow)).chain(net.data_path(flow).iter().map(after))
 }
 
 /// The paths of flows as texts of so many bytes in all.

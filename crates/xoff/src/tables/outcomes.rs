@@ -55,7 +55,7 @@ impl OutcomeColumns {
 /// A flow's ideal completion time; `None` if it was stopped early, as of an endless flow.
 fn ideal(sim: &Simulation, flow: FlowId, outcome: &FlowOutcome) -> Option<Time> {
     let net = sim.network();
-    let is_whole = outcome.fct.is_none() || net.flows[flow.index()].size == outcome.acked_bytes.into();
+    let is_whole = outcome.fct.is_none() || net.flows.size(flow) == outcome.acked_bytes.into();
     net.ideal_fct(flow).filter(|_| is_whole)
 }
 

@@ -65,22 +65,22 @@ impl SoFar {
     }
 
     fn flows(&self, net: &Network, traffic: &Traffic, now: Time) -> Table {
+        let of = |i: usize| net.flows.of(FlowId::at(i));
         let waits = |i: usize| net.dependencies.flow_waits(FlowId::at(i));
         let rows: Vec<usize> = (0..net.flows.len())
-            .filter(|&i| self.outcomes[i].is_some() || (net.flows[i].start <= now && !waits(i)))
+            .filter(|&i| self.outcomes[i].is_some() || (of(i).start <= now && !waits(i)))
             .collect();
         let fct = |i: usize| self.outcomes[i].and_then(|outcome| outcome.fct);
         let slowdown = |i: usize| {
             let (fct, ideal) = (fct(i)?, net.ideal_fct(FlowId::at(i))?);
             Some(fct.ps() as f64 / ideal.ps() as f64)
         };
-        let of = |i: usize| &net.flows[i];
         Columns::new()
             .u32("id", "flow number", rows.iter().map(|&i| i as u32))
             .names(
                 "label",
                 "its traffic pattern",
-                rows.iter().map(|&i| u32::from(traffic.flows[i].label)),
+                rows.iter().map(|&i| u32::from(traffic.flows.label(i))),
                 &strings(traffic.labels.iter().cloned()),
             )
             .names("src", "sending host", rows.iter().map(|&i| of(i).src.0), &self.names.nodes)

@@ -149,7 +149,7 @@ impl<'t> Framer<'t> {
 
     /// IPv4 addresses of the packet's sender and receiver.
     fn ends(&self, net: &Network, row: &PacketRecord) -> ([u8; 4], [u8; 4]) {
-        let flow = &net.flows[row.flow.index()];
+        let flow = net.flows.of(row.flow);
         let (source, destination) = match row.kind {
             Kind::Data => (flow.src, flow.dst),
             Kind::Cnm => {
@@ -194,7 +194,7 @@ impl<'t> Framer<'t> {
             Kind::Data if row.seq == 0 => {
                 // RETH: a virtual address and a key, which the simulator does not model, and the length of the message.
                 bytes.extend([0; 12]);
-                let size = net.flows[row.flow.index()].size.bytes().unwrap_or(LONGEST_MESSAGE);
+                let size = net.flows.size(row.flow).bytes().unwrap_or(LONGEST_MESSAGE);
                 bytes.extend((size.min(LONGEST_MESSAGE) as u32).to_be_bytes());
             }
             Kind::Ack | Kind::Nack => {
@@ -213,7 +213,7 @@ impl<'t> Framer<'t> {
     /// Whether an ACK acknowledges its whole flow, which is one message.
     fn is_all(&self, row: &PacketRecord) -> bool {
         let outcome = self.trace.records.flows.of(row.flow);
-        let size = self.trace.net.flows[row.flow.index()].size.bytes();
+        let size = self.trace.net.flows.size(row.flow).bytes();
         size.is_some_and(|size| row.seq >= size) || (outcome.fct.is_some() && row.seq >= outcome.acked_bytes)
     }
 }

@@ -171,7 +171,7 @@ fn overrides_are_set_in_order_as_toml_or_as_bare_strings() {
     let AnyTopology::Dumbbell(dumbbell) = &scenario.topology else { panic!("not a dumbbell") };
     assert_eq!((dumbbell.rate, dumbbell.delay), (Rate::from_gbps(200), Time::from_us(2)));
     assert_eq!(scenario.switch.buffer, Some(Bytes(32_000_000)));
-    assert_eq!(scenario.flows().flows[0].size, 2_000_000.into());
+    assert_eq!(scenario.flows().flows.of(0).size, 2_000_000.into());
     assert_eq!((&scenario.record.queues, &scenario.record.rates), (&Queues::Switches, &Rates::All));
 }
 

@@ -103,7 +103,7 @@ impl Recall {
             self.note_error(past, error);
         }
         self.tally.messages += 1;
-        self.send(net, flow, start, net.flows[flow.index()].size.bytes().unwrap_or(0));
+        self.send(net, flow, start, net.flows.size(flow).bytes().unwrap_or(0));
         Ended { start, paused: recalled.paused }
     }
 

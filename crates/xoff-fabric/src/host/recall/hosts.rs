@@ -93,7 +93,7 @@ impl<N: NicScheduler> Hosts<N> {
         flow: FlowId,
     ) -> bool {
         if self.heard.is_some() {
-            let (port, class) = (ctx.net.data_path(flow)[0], DATA + ctx.net.flows[flow.index()].priority);
+            let (port, class) = (ctx.net.data_path(flow)[0], DATA + ctx.net.flows.priority(flow));
             self.note(ctx, flow.0, What::Started { stopped: links.stopped_for(ctx.now, port, class) });
         }
         let Some(mut recall) = self.recall.take() else { return false };
@@ -110,7 +110,7 @@ impl<N: NicScheduler> Hosts<N> {
         };
         let beginning = recall.begin(&net, flow, now, around);
         self.recall = Some(recall);
-        let (ends, now) = (&net.flows[flow.index()], ctx.now);
+        let (ends, now) = (net.flows.of(flow), ctx.now);
         let taken = match beginning {
             Beginning::Simulated => return false,
             Beginning::HeldBack(time) => {
@@ -134,7 +134,7 @@ impl<N: NicScheduler> Hosts<N> {
         arg: u32,
     ) {
         let net = ctx.net.clone();
-        let size = net.flows[flow.index()].size.bytes().unwrap_or(0);
+        let size = net.flows.size(flow).bytes().unwrap_or(0);
         match arg {
             DELIVERED => {
                 ctx.counters.delivered_bytes += size;
@@ -165,7 +165,7 @@ impl<N: NicScheduler> Hosts<N> {
     pub(in crate::host) fn note_delivered(&mut self, ctx: &mut Ctx, flow: FlowId) -> bool {
         let Some(recall) = &mut self.recall else { return false };
         let Some(wait) = recall.deliver(&ctx.net, flow, ctx.simulated()) else { return false };
-        let (node, at) = (ctx.net.flows[flow.index()].dst, ctx.now + wait);
+        let (node, at) = (ctx.net.flows.dst(flow), ctx.now + wait);
         ctx.schedule(node, at, key(kind::FLOW_STOP, flow.0), HELD_DELIVERED);
         true
     }
@@ -184,7 +184,7 @@ impl<N: NicScheduler> Hosts<N> {
         };
         let fct = outcome.fct.map(|fct| fct + wait);
         recall.keep(flow, FlowOutcome { fct, ..*outcome }, fate);
-        let (node, at) = (ctx.net.flows[flow.index()].src, ctx.now + wait);
+        let (node, at) = (ctx.net.flows.src(flow), ctx.now + wait);
         ctx.schedule(node, at, key(kind::FLOW_STOP, flow.0), HELD_SENT);
         true
     }
@@ -204,7 +204,7 @@ impl<N: NicScheduler> Hosts<N> {
         let Some(recall) = &mut self.recall else { return };
         let (net, now) = (ctx.net.clone(), ctx.simulated());
         for UnderWay { flow, start, waits, sent, paused } in recall.under_way() {
-            let size = net.flows[flow.index()].size.bytes().unwrap_or(0);
+            let size = net.flows.size(flow).bytes().unwrap_or(0);
             // Where parts of a run are interrupted, others may be further.
             let lasted = now.saturating_sub(start).min(sent);
             let (done, whole) = (lasted.saturating_sub(waits), sent.saturating_sub(waits).0.max(1));

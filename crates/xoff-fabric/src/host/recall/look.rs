@@ -31,7 +31,7 @@ fn begins(net: &Network, key: u32, arg: u32) -> u64 {
         Some(step) => (0, net.dependencies.steps()[step as usize].host.0, arg).hash(&mut hasher),
         None => {
             let flow = FlowId(index_of(key));
-            (1, net.connections.of(flow).0, net.flows[flow.index()].size).hash(&mut hasher);
+            (1, net.connections.of(flow).0, net.flows.size(flow)).hash(&mut hasher);
         }
     }
     hasher.finish()

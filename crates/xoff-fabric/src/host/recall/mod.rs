@@ -353,12 +353,12 @@ impl Recall {
 
     /// A message has an end, and nothing but the network keeps it from coming to it.
     pub(crate) fn is_plain(net: &Network, flow: FlowId) -> bool {
-        let f = &net.flows[flow.index()];
+        let f = net.flows.of(flow);
         !f.size.is_endless() && f.stop == Time::NEVER && f.source_rate == Rate::UNLIMITED
     }
 
     fn like(net: &Network, flow: FlowId) -> Like {
-        (net.connections.of(flow), net.flows[flow.index()].size.bytes().unwrap_or(u64::MAX))
+        (net.connections.of(flow), net.flows.size(flow).bytes().unwrap_or(u64::MAX))
     }
 
     /// A message starts; returns what becomes of it.

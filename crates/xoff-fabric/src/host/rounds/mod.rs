@@ -105,7 +105,7 @@ impl Round {
             let event = match what {
                 What::Started { stopped } => {
                     turn(|turns| &mut turns.start);
-                    Event::Starts(connection, net.flows[flow.index()].size.bytes()?, stopped)
+                    Event::Starts(connection, net.flows.size(flow).bytes()?, stopped)
                 }
                 What::Delivered => {
                     turn(|turns| &mut turns.delivered);

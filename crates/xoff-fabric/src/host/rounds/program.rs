@@ -57,9 +57,8 @@ impl Pending {
     fn take_start(&mut self, net: &Network, at: Time, connection: ConnectionId, size: u64) -> Option<FlowId> {
         let host = net.ends(connection).src;
         let mut starts = self.starts.range((at, FlowId(0))..=(at, FlowId(u32::MAX)));
-        let &(_, flow) = starts.find(|(_, flow)| net.flows[flow.index()].src == host)?;
-        let is_it =
-            net.connections.of(flow) == connection && net.flows[flow.index()].size.bytes() == Some(size);
+        let &(_, flow) = starts.find(|(_, flow)| net.flows.src(*flow) == host)?;
+        let is_it = net.connections.of(flow) == connection && net.flows.size(flow).bytes() == Some(size);
         (is_it && self.starts.remove(&(at, flow))).then_some(flow)
     }
 
@@ -136,7 +135,7 @@ struct Line {
 impl Line {
     /// The size of a message; `None` if anything but the network keeps it from coming to its end.
     fn size(net: &Network, open: &Open) -> Option<u64> {
-        Recall::is_plain(net, open.flow).then(|| net.flows[open.flow.index()].size.bytes()).flatten()
+        Recall::is_plain(net, open.flow).then(|| net.flows.size(open.flow).bytes()).flatten()
     }
 
     /// Whether all messages that begin to send in the next round do so when those of the round that was heard did: as many start as end, or all of them wait

@@ -76,7 +76,7 @@ impl Reception {
             Reception::GoBackN(reception) => reception.on_data(packet, net, now),
             Reception::SelectiveRepeat(arrivals) => selective_repeat::on_data(arrivals, packet),
             Reception::Unordered(arrivals) => {
-                unordered::on_data(arrivals, packet, net.flows[packet.flow.index()].size.bytes())
+                unordered::on_data(arrivals, packet, net.flows.size(packet.flow).bytes())
             }
         }
     }

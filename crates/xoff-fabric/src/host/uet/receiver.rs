@@ -106,8 +106,8 @@ impl Hosts<UetNic> {
             receiver.received += u64::from(header.frame);
             receiver.unacked += u64::from(header.frame);
             receiver.payload += u64::from(packet.payload);
-            whole = packet.payload > 0
-                && MessageSize::from(receiver.payload) == ctx.net.flows[packet.flow.index()].size;
+            whole =
+                packet.payload > 0 && MessageSize::from(receiver.payload) == ctx.net.flows.size(packet.flow);
             ctx.counters.delivered_bytes += u64::from(packet.payload);
         }
         receiver.asked |= header.asks;

@@ -16,7 +16,7 @@ use crate::packet::DATA;
 
 impl UetSender {
     fn rates(&self, ctx: &Ctx, rate: Rate) -> RatesNow {
-        let size = ctx.net.flows[self.message.flow.index()].size.bytes().unwrap_or(0);
+        let size = ctx.net.flows.size(self.message.flow).bytes().unwrap_or(0);
         let window = self.window.as_ref().map_or(u64::MAX, |window| window.bytes());
         RatesNow {
             wire_sent: self.message.wire_sent,
@@ -59,7 +59,7 @@ impl Hosts<UetNic> {
         self.uet_sample_one(ctx, &mut sender, links.ports[port.index()].rate);
         let paused = links.stopped_for(ctx.now, port, DATA + sender.priority);
         let message = &sender.message;
-        let size = ctx.net.flows[message.flow.index()].size.bytes().unwrap_or(0);
+        let size = ctx.net.flows.size(message.flow).bytes().unwrap_or(0);
         let outcome = FlowOutcome {
             started: true,
             start: message.start + ctx.carried,

@@ -23,7 +23,7 @@ const FIRST_STREAM: u64 = 1 << 41;
 impl Hosts<UetNic> {
     pub(super) fn uet_start<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, flow: FlowId) {
         let net = ctx.net.clone();
-        let (f, connection) = (&net.flows[flow.index()], net.connections.of(flow));
+        let (f, connection) = (net.flows.of(flow), net.connections.of(flow));
         let port = net.data_path(flow)[0];
         let paused_before = links.stopped_for(ctx.now, port, DATA + f.priority);
         let message = Message::new(flow, f, ctx.now, ctx.simulated(), paused_before);

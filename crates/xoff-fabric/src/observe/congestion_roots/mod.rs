@@ -329,7 +329,7 @@ impl Records {
             if blocked.contains(&wait.flow) {
                 continue;
             }
-            let priority = net.flows[wait.flow.index()].priority;
+            let priority = net.flows.priority(wait.flow);
             let guilty = net.data_path(wait.flow).iter().any(|&port| {
                 let roots = &by_queue[queue(port, priority)];
                 let first = roots.partition_point(|&(_, end)| end < wait.start);

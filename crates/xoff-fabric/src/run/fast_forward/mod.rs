@@ -342,7 +342,7 @@ impl FastForward {
         }
         if !steady.is_exact {
             // What is under way when a message stops, at its time, may be more or less than without the jump.
-            let stops = |pulse: &Pulse| partition.network().flows[pulse.flow.index()].stop != Time::NEVER;
+            let stops = |pulse: &Pulse| partition.network().flows.stop(pulse.flow) != Time::NEVER;
             if pulses.iter().any(stops) {
                 self.account.doubt(reached);
             }

@@ -246,7 +246,7 @@ pub(super) fn may_meet(net: &Network, share: Option<&Share>) -> bool {
     let is_own = |flow: FlowId| share.is_none_or(|share| share.has(flow.index()));
     ConnectionId::all(connections).any(|connection| {
         let flow = net.connections.first_message(connection);
-        let src = net.flows[flow.index()].src;
+        let src = net.flows.src(flow);
         let mut paths = net.routes_of(connection).map(|route| net.data_ports(route));
         is_own(flow)
             && paths.any(|path| {

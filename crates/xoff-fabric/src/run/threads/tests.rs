@@ -43,7 +43,7 @@ fn network(size: u64) -> (Arc<Network>, Cut) {
         Flow::new(src, dst, size.into(), Time::from_us(i as u64), 0)
     };
     let scheme = AnyScheme::read("none", json!({})).expect("known").expect("no parameters");
-    let flows = (0..32).map(flow).collect();
+    let flows: Vec<_> = (0..32).map(flow).collect();
     let settings = Settings { flow_control: FlowControl::None, ..Settings::default() };
     let net = Network::build(topology, &Routing::default(), settings, scheme, flows, 1).expect("built");
     let cut = Cut::into(&net, 4, None);

@@ -218,11 +218,12 @@ impl<W: Write> Writer<'_, W> {
         let (trace, end) = (self.trace, self.trace.end);
         let nodes = &trace.net.topology.nodes;
         self.track(Track::Flows, None, "flows".to_string(), Some(i32::MAX))?;
-        for (number, outcome) in trace.records.flows.iter().enumerate().filter(|(_, o)| o.started) {
-            let (flow, of) = (FlowId::at(number), &trace.net.flows[number]);
+        let flows = FlowId::all(trace.net.flows.len()).zip(trace.records.flows.iter());
+        for (flow, outcome) in flows.filter(|(_, outcome)| outcome.started) {
+            let of = trace.net.flows.of(flow);
             let ends = format!("{} to {}", nodes[of.src.index()].name, nodes[of.dst.index()].name);
             let name = format!("flow {flow}: {ends}");
-            self.track(Track::Flow(flow), Some(Track::Flows), name, Some(number as i32))?;
+            self.track(Track::Flow(flow), Some(Track::Flows), name, Some(flow.0 as i32))?;
             let until = outcome.fct.map_or(end, |fct| outcome.start + fct);
             self.slice(Track::Flow(flow), Name::Flow(flow), (outcome.start, until), Vec::new(), Vec::new())?;
         }

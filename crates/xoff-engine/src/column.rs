@@ -1,0 +1,114 @@
+//! A list of values that are often all the same.
+
+/// Values by number, which take the memory of one as long as all are equal.
+///
+/// Of many messages, most fields are the same for all: none is stopped, all have one priority, the messages of a collective have one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column<T> {
+    /// One value if all are equal, else each; empty if there is none.
+    values: Vec<T>,
+    len: usize,
+    /// Values for which there is to be room once not all are equal.
+    room: usize,
+}
+
+impl<T> Default for Column<T> {
+    fn default() -> Self {
+        Column { values: Vec::new(), len: 0, room: 0 }
+    }
+}
+
+impl<T: Copy + PartialEq> Column<T> {
+    /// No values, with room for so many.
+    pub fn with_room(room: usize) -> Self {
+        Column { room, ..Column::default() }
+    }
+
+    /// The number of values.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no value.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The value with a number.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub fn get(&self, number: usize) -> T {
+        assert!(number < self.len, "a column of {} values has no number {number}", self.len);
+        self.values[number.min(self.values.len() - 1)]
+    }
+
+    /// Adds a value.
+    pub fn push(&mut self, value: T) {
+        if self.values.len() == self.len {
+            self.values.push(value);
+        } else if value != self.values[0] {
+            self.values.reserve_exact(self.room.max(self.len + 1) - 1);
+            self.values.resize(self.len, self.values[0]);
+            self.values.push(value);
+        }
+        self.len += 1;
+        if self.len == 2 && self.values.len() == 2 && self.values[0] == self.values[1] {
+            self.values.truncate(1);
+        }
+    }
+
+    /// The values, by number.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = T> {
+        (0..self.len).map(|number| self.values[number.min(self.values.len() - 1)])
+    }
+}
+
+impl<T: Copy + PartialEq> FromIterator<T> for Column<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let values = values.into_iter();
+        let mut column = Column::with_room(values.size_hint().0);
+        values.for_each(|value| column.push(value));
+        column
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_take_the_room_of_one() {
+        let mut column: Column<u64> = std::iter::repeat_n(7, 1_000).collect();
+        assert_eq!((column.len(), column.values.len()), (1_000, 1));
+        assert_eq!((column.get(0), column.get(999)), (7, 7));
+        column.push(8);
+        column.push(7);
+        assert_eq!((column.len(), column.values.len()), (1_002, 1_002));
+        assert_eq!((column.get(999), column.get(1_000), column.get(1_001)), (7, 8, 7));
+    }
+
+    #[test]
+    fn a_column_is_the_list_that_it_was_made_of() {
+        // All lists of up to five values out of two.
+        for len in 0..=5 {
+            for bits in 0..1u32 << len {
+                let list: Vec<u32> = (0..len).map(|place| bits >> place & 1).collect();
+                let column: Column<u32> = list.iter().copied().collect();
+                assert_eq!(column.iter().collect::<Vec<_>>(), list);
+                assert_eq!((0..list.len()).map(|number| column.get(number)).collect::<Vec<_>>(), list);
+                assert_eq!((column.len(), column.is_empty()), (list.len(), list.is_empty()));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a column of 2 values has no number 2")]
+    fn a_value_beyond_the_last_is_refused() {
+        let column: Column<u8> = [1, 1].into_iter().collect();
+        column.get(2);
+    }
+}
