@@ -43,7 +43,20 @@ impl<T: Copy + PartialEq> Column<T> {
     #[inline]
     pub fn get(&self, number: usize) -> T {
         assert!(number < self.len, "a column of {} values has no number {number}", self.len);
+        self.at(number)
+    }
+
+    /// The value with a number that the caller knows to be below the length: of some columns of one length, one needs a check.
+    #[inline]
+    pub fn at(&self, number: usize) -> T {
+        debug_assert!(number < self.len, "a column of {} values has no number {number}", self.len);
         self.values[number.min(self.values.len() - 1)]
+    }
+
+    /// All different values, one of them if all are equal, and else each as often as it is there.
+    #[inline]
+    pub fn values(&self) -> &[T] {
+        &self.values
     }
 
     /// Adds a value.
@@ -63,7 +76,7 @@ impl<T: Copy + PartialEq> Column<T> {
 
     /// The values, by number.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> {
-        (0..self.len).map(|number| self.values[number.min(self.values.len() - 1)])
+        (0..self.len).map(|number| self.at(number))
     }
 }
 

@@ -57,39 +57,63 @@ impl FlowList {
     ///
     /// # Panics
     /// If there is none.
-    #[inline]
     pub fn of(&self, number: usize) -> FlowSpec {
+        assert!(number < self.len(), "{} flows have no number {number}", self.len());
+        self.at(number)
+    }
+
+    /// A flow whose number is below the length.
+    #[inline]
+    fn at(&self, number: usize) -> FlowSpec {
         FlowSpec {
-            src: self.src.get(number),
-            dst: self.dst.get(number),
-            size: self.size.get(number),
-            start: self.start.get(number),
-            stop: self.stop.get(number),
-            app_rate: self.app_rate.get(number),
-            priority: self.priority.get(number),
-            label: self.label.get(number),
-            role: self.role.get(number),
-            connection: self.connection.get(number),
-            background: self.background.get(number),
-            nic: self.nic.get(number),
+            src: self.src.at(number),
+            dst: self.dst.at(number),
+            size: self.size.at(number),
+            start: self.start.at(number),
+            stop: self.stop.at(number),
+            app_rate: self.app_rate.at(number),
+            priority: self.priority.at(number),
+            label: self.label.at(number),
+            role: self.role.at(number),
+            connection: self.connection.at(number),
+            background: self.background.at(number),
+            nic: self.nic.at(number),
         }
     }
 
-    /// The label of a flow: see [`FlowSpec::label`].
-    #[inline]
-    pub fn label(&self, number: usize) -> u16 {
-        self.label.get(number)
+    /// The priorities of flows.
+    pub fn priorities(&self) -> &Column<u8> {
+        &self.priority
     }
 
-    /// The part of a flow in a parallel program: see [`FlowSpec::role`].
-    #[inline]
-    pub fn role(&self, number: usize) -> Option<Role> {
-        self.role.get(number)
+    /// The labels of flows: see [`FlowSpec::label`].
+    pub fn labels(&self) -> &Column<u16> {
+        &self.label
+    }
+
+    /// The parts of flows in parallel programs: see [`FlowSpec::role`].
+    pub fn roles(&self) -> &Column<Option<Role>> {
+        &self.role
+    }
+
+    /// The numbers of flows' connections: see [`FlowSpec::connection`].
+    pub fn connections(&self) -> &Column<Option<u32>> {
+        &self.connection
+    }
+
+    /// Which flows the run may end without.
+    pub fn backgrounds(&self) -> &Column<bool> {
+        &self.background
+    }
+
+    /// Which NICs flows take: see [`FlowSpec::nic`].
+    pub fn nics(&self) -> &Column<Option<NicChoice>> {
+        &self.nic
     }
 
     /// The flows, by number.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = FlowSpec> + Clone {
-        (0..self.len()).map(|number| self.of(number))
+        (0..self.len()).map(|number| self.at(number))
     }
 
     /// The flows, by number. In traffic of many flows [`FlowList::iter`] takes less memory.

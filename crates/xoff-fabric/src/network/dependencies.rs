@@ -376,10 +376,10 @@ impl Dependencies {
             let unknown = DependencyError::Unknown { what: "step", number, count: self.steps.len() };
             self.steps.get(number as usize).ok_or(unknown)
         };
-        let (known, on) = match d.on {
-            Milestone::Delivered(f) => (flow(f)?.dst, format!("the delivery of flow {f}")),
-            Milestone::Sent(f) => (flow(f)?.src, format!("the last ACK of flow {f}")),
-            Milestone::Step(s) => (step(s)?.host, format!("step {s}")),
+        let known = match d.on {
+            Milestone::Delivered(f) => flow(f)?.dst,
+            Milestone::Sent(f) => flow(f)?.src,
+            Milestone::Step(s) => step(s)?.host,
         };
         let waits = match d.then {
             Waiter::Flow(f) => flow(f)?.src,
@@ -390,6 +390,11 @@ impl Dependencies {
         }
         let host = |node: NodeId| topology.nodes[node.index()].name.clone();
         let then = self.name(self.waiter(d.then));
+        let on = match d.on {
+            Milestone::Delivered(f) => format!("the delivery of flow {f}"),
+            Milestone::Sent(f) => format!("the last ACK of flow {f}"),
+            Milestone::Step(s) => format!("step {s}"),
+        };
         Err(DependencyError::Elsewhere { then, waits: host(waits), on, known: host(known) })
     }
 }

@@ -47,14 +47,21 @@ impl Flows {
     /// # Panics
     /// If there is none of this number, as all that follow.
     pub fn of(&self, flow: FlowId) -> Flow {
+        assert!(flow.index() < self.len(), "{} messages have no number {flow}", self.len());
+        self.at(flow.index())
+    }
+
+    /// A message whose number is below the length.
+    #[inline]
+    fn at(&self, number: usize) -> Flow {
         Flow {
-            src: self.src(flow),
-            dst: self.dst(flow),
-            size: self.size(flow),
-            start: self.start(flow),
-            stop: self.stop(flow),
-            source_rate: self.source_rate.get(flow.index()),
-            priority: self.priority(flow),
+            src: self.src.at(number),
+            dst: self.dst.at(number),
+            size: self.size.at(number),
+            start: self.start.at(number),
+            stop: self.stop.at(number),
+            source_rate: self.source_rate.at(number),
+            priority: self.priority.at(number),
         }
     }
 
@@ -96,7 +103,7 @@ impl Flows {
 
     /// The messages, by number.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Flow> + ExactSizeIterator + Clone {
-        FlowId::all(self.len()).map(|flow| self.of(flow))
+        (0..self.len()).map(|number| self.at(number))
     }
 
     /// Adds a message.

@@ -102,6 +102,14 @@ fn take_outcome(bytes: &[u8], place: &mut usize) -> FlowOutcome {
     }
 }
 
+/// Moves a place behind the outcome there.
+fn skip_outcome(bytes: &[u8], place: &mut usize) {
+    let fields = (take(bytes, place) / FIRST_FIELD).count_ones();
+    for _ in 0..fields {
+        take(bytes, place);
+    }
+}
+
 /// Messages that have ended, in the order of their ends, and their outcomes. No message ends twice.
 #[derive(Default)]
 pub(crate) struct Ends {
@@ -146,7 +154,7 @@ impl Ends {
             (place < self.bytes.len()).then(|| {
                 let flow = FlowId(take(&self.bytes, &mut place) as u32);
                 let of_outcome = place;
-                take_outcome(&self.bytes, &mut place);
+                skip_outcome(&self.bytes, &mut place);
                 (flow, of_outcome)
             })
         })
@@ -234,7 +242,7 @@ impl Outcomes {
         assert!(flow.index() < self.count, "{} messages have no number {flow}", self.count);
         let mut place = self.places[flow.index() / STRIDE];
         for _ in 0..flow.index() % STRIDE {
-            take_outcome(&self.bytes, &mut place);
+            skip_outcome(&self.bytes, &mut place);
         }
         take_outcome(&self.bytes, &mut place)
     }

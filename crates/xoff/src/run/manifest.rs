@@ -259,6 +259,9 @@ fn flow_tables(sim: &Simulation) -> Value {
 
 /// Warnings of background processes that ended before the run did, by label.
 fn ran_out(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
+    if !traffic.flows.backgrounds().values().contains(&true) {
+        return Vec::new();
+    }
     // By label, then process: whether all its flows are complete.
     let mut done: BTreeMap<u16, BTreeMap<u32, bool>> = BTreeMap::new();
     for (flow, outcome) in traffic.flows.iter().zip(sim.records().flows.iter()).filter(|(f, _)| f.background)

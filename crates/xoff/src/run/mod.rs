@@ -14,7 +14,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use serde_json::Value;
-use xoff_engine::{NicChoice, Time};
+use xoff_engine::{Column, NicChoice, Time};
 pub use xoff_fabric::Failure;
 use xoff_fabric::network::dependencies::Schedule;
 use xoff_fabric::network::{Flow, Flows};
@@ -175,15 +175,17 @@ pub fn run_with(
 /// What the network needs from `traffic` beside its flows: which flows wait for which, and their connections.
 fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
     let steps = traffic.steps.iter().map(|s| s.at(hosts[s.host as usize]));
-    let (flows, connected) = (&traffic.flows, traffic.flows.iter().any(|f| f.connection.is_some()));
-    let background = flows.iter().any(|f| f.background);
-    let nics = flows.iter().any(|f| f.nic.is_some());
+    /// The values of a column unless all are those that the network takes without being told.
+    fn told<T: Copy + Default + PartialEq>(column: &Column<T>) -> Vec<T> {
+        let is_told = column.values().iter().any(|value| *value != T::default());
+        if is_told { column.iter().collect() } else { Vec::new() }
+    }
     Schedule {
         steps: steps.collect(),
         dependencies: traffic.dependencies.clone(),
-        connections: flows.iter().map(|f| f.connection).filter(|_| connected).collect(),
-        nics: flows.iter().map(|f| f.nic).filter(|_| nics).collect(),
-        background: flows.iter().map(|f| f.background).filter(|_| background).collect(),
+        connections: told(traffic.flows.connections()),
+        nics: told(traffic.flows.nics()),
+        background: told(traffic.flows.backgrounds()),
         anywhere: traffic.anywhere,
     }
 }

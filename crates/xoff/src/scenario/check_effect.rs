@@ -144,9 +144,9 @@ pub(super) fn lanes(c: &mut Checker<'_>, s: &Scenario, traffic: Option<&Traffic>
         }
     };
     let (w, default) = (&s.switch, Switch::default());
-    let first = traffic.flows.iter().next().map(|flow| flow.priority);
-    if traffic.flows.iter().all(|flow| Some(flow.priority) == first) {
-        let reason = format!("all traffic has priority {}", first.unwrap_or_default());
+    let priorities = traffic.flows.priorities().values();
+    if let [] | [_] = priorities {
+        let reason = format!("all traffic has priority {}", priorities.first().copied().unwrap_or_default());
         warn(w.weights != default.weights, "weights", &reason);
         warn(w.high_priority != default.high_priority, "high_priority", &reason);
         warn(w.high_limit != default.high_limit, "high_limit", &reason);

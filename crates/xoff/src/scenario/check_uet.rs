@@ -56,7 +56,7 @@ pub(super) fn traffic(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
                        `uet` sends messages of a known size";
         c.add("traffic", message, "expected flows with a `size` alone, or another `transport` in [host]");
     }
-    if flows.iter().any(|flow| flow.connection.is_some()) {
+    if flows.connections().values().iter().any(Option::is_some) {
         let message =
             "[[traffic]] has messages that share connections, and under transport `uet` each has its own";
         c.add(

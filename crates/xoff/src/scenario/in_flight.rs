@@ -34,7 +34,7 @@ pub(super) fn packets(
     let settings = s.settings();
     let is_switch = |port: PortId| topology.nodes[topology.node_of(port).index()].kind == NodeKind::Switch;
     let wires: u64 = topology.port_ids().map(|port| on_wire(topology, wire, port)).sum();
-    let priorities = traffic.flows.iter().map(|flow| flow.priority).collect::<BTreeSet<_>>().len() as u64;
+    let priorities = traffic.flows.priorities().values().iter().collect::<BTreeSet<_>>().len() as u64;
     let priorities = priorities * u64::from(s.lanes());
     let buffer = s.switch.buffer.map_or(u64::MAX, |buffer| buffer.0);
     let sent = sent(s, topology, wire, traffic);

@@ -24,7 +24,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
     let (path_of, paths) = path_names(net, rows(), i32::MAX as usize);
     let OutcomeColumns { times, counts, forwarded } = OutcomeColumns::of(sim);
     let labels = strings(traffic.labels.iter().cloned());
-    let role = |flow: FlowId| traffic.flows.role(flow.index());
+    let role = |flow: FlowId| traffic.flows.roles().get(flow.index());
     let ports = net.topology.adjacency();
     // A data path begins with the egress port of the sender's NIC.
     let nic = |flow: FlowId| {
@@ -36,7 +36,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .names(
             "label",
             "its traffic pattern",
-            rows().map(|flow| u32::from(traffic.flows.label(flow.index()))),
+            rows().map(|flow| u32::from(traffic.flows.labels().get(flow.index()))),
             &labels,
         )
         .names("src", "sending host", rows().map(|flow| net.flows.src(flow).0), &names.nodes)
@@ -134,11 +134,17 @@ fn path_texts<O: OffsetSizeTrait>(net: &Network, flows: &[FlowId], bytes: usize)
 fn distinct_paths(net: &Network, rows: impl Iterator<Item = FlowId>) -> (Int32Array, Vec<FlowId>) {
     let mut known: HashMap<&[PortId], i32> = HashMap::new();
     let mut distinct = Vec::new();
+    // All messages of a connection have its path.
+    let mut of_connection = vec![-1; net.connections.count(net.flows.len())];
     let path_of = rows.map(|flow| {
-        *known.entry(net.data_path(flow)).or_insert_with(|| {
-            distinct.push(flow);
-            distinct.len() as i32 - 1
-        })
+        let path = &mut of_connection[net.connections.of(flow).index()];
+        if *path < 0 {
+            *path = *known.entry(net.data_path(flow)).or_insert_with(|| {
+                distinct.push(flow);
+                distinct.len() as i32 - 1
+            });
+        }
+        *path
     });
     (Int32Array::from_iter_values(path_of), distinct)
 }

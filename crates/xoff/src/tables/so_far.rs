@@ -80,7 +80,7 @@ impl SoFar {
             .names(
                 "label",
                 "its traffic pattern",
-                rows.iter().map(|&i| u32::from(traffic.flows.label(i))),
+                rows.iter().map(|&i| u32::from(traffic.flows.labels().get(i))),
                 &strings(traffic.labels.iter().cloned()),
             )
             .names("src", "sending host", rows.iter().map(|&i| of(i).src.0), &self.names.nodes)

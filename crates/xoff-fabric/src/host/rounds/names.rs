@@ -103,6 +103,6 @@ impl<N: NicScheduler> Hosts<N> {
             }
         }
         ctx.changes += 1;
-        self.catch_up(ctx, ahead, &each_round);
+        self.catch_up(ctx, round, ahead, &each_round);
     }
 }

@@ -111,13 +111,14 @@ impl Open {
     }
 }
 
-/// A message that has ended.
+/// A message that has ended. There are as many as messages of all rounds, so that what its round knows of it is not kept.
 #[derive(Clone, Copy)]
 struct Ended {
     open: Open,
-    connection: ConnectionId,
-    outcome: FlowOutcome,
-    stopped: Stopped,
+    /// The place of its end among the events of a round.
+    event: u32,
+    /// How many rounds later than the one that was heard.
+    round: u32,
 }
 
 /// The messages of a connection that are under way, first to last.
@@ -173,7 +174,7 @@ impl Ahead {
         if !round.turns.iter().all(|(connection, turns)| self.lines[connection].is_fed(turns)) {
             return None;
         }
-        for &(after, event) in &round.events {
+        for (number, &(after, event)) in round.events.iter().enumerate() {
             let at = begin + after;
             match event {
                 Event::Starts(connection, size, stopped) => {
@@ -190,19 +191,16 @@ impl Ahead {
                     line.delivered += 1;
                     self.reach(net, flow, Milestone::Delivered(flow.0), at);
                 }
-                Event::Acknowledged(connection, outcome, stopped) => {
+                Event::Acknowledged(connection, outcome, _) => {
                     let line = self.lines.get_mut(&connection)?;
                     let open = line.open.pop_front()?;
                     if Line::size(net, &open) != Some(outcome.acked_bytes) {
                         return None;
                     }
-                    let Open { flow, start, carried, .. } = open;
                     line.delivered -= 1;
-                    let skipped = carried + (at - start.max(self.since));
-                    let outcome = FlowOutcome { start, fct: Some(at - start), skipped, ..outcome };
-                    let stopped = Stopped(stopped, self.rounds);
-                    self.ended.push(Ended { open, connection, outcome, stopped });
-                    self.reach(net, flow, Milestone::Sent(flow.0), at);
+                    let (event, rounds) = (number as u32, u32::try_from(self.rounds).ok()?);
+                    self.ended.push(Ended { open, event, round: rounds });
+                    self.reach(net, open.flow, Milestone::Sent(open.flow.0), at);
                 }
                 Event::Called(processor, call) => {
                     let step = self.pending.take_call(net, at, processor, call)?;
@@ -212,6 +210,30 @@ impl Ahead {
         }
         let is_same = self.lines.values().all(|line| line.is_same(net));
         (is_same && self.pending.is_over(begin + round.length)).then_some(())
+    }
+
+    /// The outcome of a message that has ended in a round that comes again and again. Ports of connections' senders are `stopped` for so long in
+    /// each round.
+    fn outcome(
+        &self,
+        round: &Round,
+        ended: &Ended,
+        stopped: &HashMap<ConnectionId, Time>,
+    ) -> Option<FlowOutcome> {
+        let (after, Event::Acknowledged(connection, outcome, then)) =
+            *round.events.get(ended.event as usize)?
+        else {
+            debug_assert!(false, "only ends of messages are noted");
+            return None;
+        };
+        let at = self.since + round.length * u64::from(ended.round - 1) + after;
+        let Open { start, carried, .. } = ended.open;
+        let each = stopped.get(&connection).copied().unwrap_or_default();
+        // Between states that are alike, a port may be stopped at the end alone.
+        let then = Stopped(then, ended.round.into()).time(each);
+        let paused = then.saturating_sub(ended.open.stopped(each));
+        let skipped = carried + (at - start.max(self.since));
+        Some(FlowOutcome { start, fct: Some(at - start), skipped, paused, ..outcome })
     }
 
     /// A milestone of a message has come.
@@ -291,17 +313,21 @@ impl<N: NicScheduler> Hosts<N> {
         Some(ahead)
     }
 
-    /// The program goes on from where it has gone ahead, and messages that ended meanwhile are over. Ports of connections' senders are `stopped` for
-    /// so long in each round.
-    pub(super) fn catch_up(&mut self, ctx: &mut Ctx, ahead: Ahead, stopped: &HashMap<ConnectionId, Time>) {
-        let Ahead { program, pending, ended, .. } = ahead;
-        for Ended { open, connection, outcome, stopped: then } in ended {
-            let (flow, each) = (open.flow, stopped.get(&connection).copied().unwrap_or_default());
-            // Between states that are alike, a port may be stopped at the end alone.
-            let outcome =
-                FlowOutcome { paused: then.time(each).saturating_sub(open.stopped(each)), ..outcome };
-            count_over(ctx, flow, &outcome);
+    /// The program goes on from where it has gone ahead by repetitions of `round`, and messages that ended meanwhile are over. Ports of connections'
+    /// senders are `stopped` for so long in each round.
+    pub(super) fn catch_up(
+        &mut self,
+        ctx: &mut Ctx,
+        round: &Round,
+        ahead: Ahead,
+        stopped: &HashMap<ConnectionId, Time>,
+    ) {
+        for ended in &ahead.ended {
+            if let Some(outcome) = ahead.outcome(round, ended, stopped) {
+                count_over(ctx, ended.open.flow, &outcome);
+            }
         }
+        let Ahead { program, pending, .. } = ahead;
         let mut effects = OfPartition(ctx);
         pending.done.into_iter().for_each(|(step, at)| effects.done(step, at));
         pending.starts.into_iter().for_each(|(at, flow)| effects.start(flow, at));
