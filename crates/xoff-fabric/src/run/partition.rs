@@ -12,7 +12,9 @@ use xoff_schemes::{IntFormat, IntPath};
 use super::any_partition::{AddMessage, AnyPartition};
 use super::cut::{Cut, needs_one_partition};
 use super::deadlocked::deadlocked;
-use super::fast_forward::{Allowance, CarriedPorts, Counts, Jump, Signature, Traces, is_unknown};
+use super::fast_forward::{
+    Allowance, Approximate, CarriedPorts, Counts, Jump, Signature, Traces, is_unknown,
+};
 use super::fetch::Following;
 use super::simulation::Progress;
 use super::windows::{GRID, Totals, Windows};
@@ -465,7 +467,8 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
             && !by_packets
             && self.ctx.net.settings.switch.watchdog.is_none();
         self.ctx.probes.chances = Some(0);
-        self.hosts.follow_messages(&self.ctx, allowance.tolerance, may);
+        let persists = allowance.approximate == Approximate::Always;
+        self.hosts.follow_messages(&self.ctx, allowance.tolerance, may, persists);
     }
 
     fn share(&self) -> Option<&Share> {

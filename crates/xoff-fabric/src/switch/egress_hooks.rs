@@ -28,6 +28,10 @@ pub(crate) struct Marking<'a> {
 /// What of a detector is worth fetching: the common kinds of detectors are shorter than the longest kind.
 const DETECTOR_BYTES: usize = 128;
 
+/// A queue is close to being marked beyond the length up to which nothing is, over this: what adds up there, ACKs beside data, comes at other times as
+/// hosts drift apart, in a run that goes on for long.
+const CLOSE: u64 = 4;
+
 /// A congestion point and its pending timer.
 pub(super) struct Point {
     state: AnyCongestion,
@@ -228,11 +232,11 @@ impl Switches {
         let Some(detector) = self.hooks.detector(queue) else { return };
         let view = links.view(ctx.simulated(), egress, class, 0);
         let mark = detector.on_dequeue(&view, &packet_view(ctx, id));
-        if let Some(chances) = &mut ctx.probes.chances
-            && detector.is_by_chance(&view)
-        {
-            *chances += 1;
-            ctx.probes.records.totals.chances[egress.index()] += 1;
+        if let Some(chances) = &mut ctx.probes.chances {
+            let is_by_chance = detector.is_by_chance(&view);
+            let is_close = detector.unmarked_bytes().is_some_and(|bytes| view.bytes > bytes / CLOSE);
+            *chances += u64::from(is_by_chance);
+            ctx.probes.records.totals.close_calls[egress.index()] += u64::from(is_by_chance || is_close);
         }
         let packet = &mut ctx.packets[id];
         if mark > packet.mark {

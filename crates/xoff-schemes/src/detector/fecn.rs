@@ -108,6 +108,9 @@ impl Detector for FecnMarker {
     fn is_by_chance(&self, queue: &QueueView) -> bool {
         self.marking_rate > 0 && queue.bytes > self.threshold
     }
+    fn unmarked_bytes(&self) -> Option<u64> {
+        Some(self.threshold)
+    }
     fn on_resume(&mut self, _queue: &QueueView, packets: &dyn Fn() -> u64) {
         self.held_up = match self.delayed {
             Delayed::Head => packets().min(1),

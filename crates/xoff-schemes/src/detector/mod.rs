@@ -92,6 +92,9 @@ macro_rules! detectors {
             fn is_by_chance(&self, queue: &QueueView) -> bool {
                 match self { $(AnyMarker::$variant(d) => d.is_by_chance(queue)),* }
             }
+            fn unmarked_bytes(&self) -> Option<u64> {
+                match self { $(AnyMarker::$variant(d) => d.unmarked_bytes()),* }
+            }
             fn on_pause(&mut self, queue: &QueueView) {
                 match self { $(AnyMarker::$variant(d) => d.on_pause(queue)),* }
             }

@@ -61,6 +61,9 @@ impl Detector for NpEcnMarker {
     fn is_by_chance(&self, queue: &QueueView) -> bool {
         self.red.as_ref().is_some_and(|red| red.is_by_chance(queue))
     }
+    fn unmarked_bytes(&self) -> Option<u64> {
+        self.red.as_ref().map_or(Some(0), RedMarker::unmarked_bytes)
+    }
     fn on_resume(&mut self, _queue: &QueueView, packets: &dyn Fn() -> u64) {
         self.held_up = packets();
     }

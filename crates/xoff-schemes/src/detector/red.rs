@@ -91,6 +91,9 @@ impl Detector for RedMarker {
     fn is_by_chance(&self, queue: &QueueView) -> bool {
         queue.bytes > self.k_min && queue.bytes <= self.k_max && self.slope > 0.0
     }
+    fn unmarked_bytes(&self) -> Option<u64> {
+        Some(if self.slope > 0.0 { self.k_min } else { self.k_max })
+    }
 }
 
 impl DetectorParams for Red {

@@ -147,6 +147,13 @@ impl Own {
             Own::Fecn(fecn) => fecn.is_by_chance(queue),
         }
     }
+
+    fn unmarked_bytes(&self) -> Option<u64> {
+        match self {
+            Own::Red(red) => red.unmarked_bytes(),
+            Own::Fecn(fecn) => fecn.unmarked_bytes(),
+        }
+    }
 }
 
 /// TCD at an egress queue.
@@ -171,6 +178,9 @@ impl Detector for TcdMarker {
     }
     fn is_by_chance(&self, queue: &QueueView) -> bool {
         self.own.is_by_chance(queue)
+    }
+    fn unmarked_bytes(&self) -> Option<u64> {
+        self.own.unmarked_bytes()
     }
     fn on_resume(&mut self, queue: &QueueView, _packets: &dyn Fn() -> u64) {
         self.ternary.on_resume(queue.now, queue.bytes);

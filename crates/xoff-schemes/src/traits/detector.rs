@@ -49,6 +49,10 @@ pub trait Detector {
     fn is_by_chance(&self, _queue: &QueueView) -> bool {
         false
     }
+    /// Queue length in bytes up to which the queue's own length marks nothing; `None` if the detector does not say.
+    fn unmarked_bytes(&self) -> Option<u64> {
+        None
+    }
     /// The queue may not send from now on (PAUSE, or no credit).
     fn on_pause(&mut self, _queue: &QueueView) {}
     /// The queue may send again; `packets` counts the packets in it that are to leave it by [`Detector::on_dequeue`].

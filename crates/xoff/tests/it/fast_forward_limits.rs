@@ -13,8 +13,13 @@ fn compare(text: &str) -> [Output; 2] {
 
 /// The same with a file that the scenario names.
 fn compare_with(text: &str, file: &str) -> [Output; 2] {
+    compare_within(text, file, (FAST, 1))
+}
+
+/// The same with settings of fast-forward, whose tolerance is so many percent.
+fn compare_within(text: &str, file: &str, (settings, percent): (&str, u64)) -> [Output; 2] {
     let files = |_: &str| Ok(file.to_owned());
-    let sims = ["", FAST].map(|fast| {
+    let sims = ["", settings].map(|fast| {
         let text = format!("{text}\n[run]\n{fast}\n");
         let scenario =
             Scenario::parse_with(&text, "limits.toml", &[], &files).unwrap_or_else(|e| panic!("{e}"));
@@ -25,7 +30,7 @@ fn compare_with(text: &str, file: &str) -> [Output; 2] {
     let from = said(&sims[1], "uncertain_from_ps").unwrap_or(u64::MAX);
     for (i, start) in starts.into_iter().enumerate().filter(|(i, start)| start + fast[*i] < from) {
         assert!(
-            plain[i].abs_diff(fast[i]) * 100 <= plain[i],
+            plain[i].abs_diff(fast[i]) * 100 <= plain[i] * percent,
             "{i} at {start}: {} and {} ps",
             plain[i],
             fast[i]
@@ -293,4 +298,18 @@ fn nobody_vouches_for_steps_of_a_table_after_an_approximate_jump() {
     assert!(numbers(table(&plain, "flows"), "cnps")[0] > 0, "the sender is notified");
     assert!(said(&fast, "approximate_jumps") > Some(0));
     assert!(said(&fast, "uncertain_from_ps").is_some());
+}
+
+/// Where ACKs come beside data that fill a link, a queue grows for as long as one host is ahead of the others: by 6 % of 400 Gbps, which is 3 KB in the first microsecond.
+/// In the first iterations of a ring it stays below RED's 10 KB; as hosts have drifted apart, in the fourth one, it does not, and messages that are marked take 660 to 960 us.
+/// Their likes had taken 347, with queues of up to 6 KB, and 12 messages were recalled by these.
+#[test]
+fn messages_beside_a_queue_that_is_close_to_being_marked_are_not_recalled() {
+    let text = "seed = 25\ntopology = { name = \"torus\", dimensions = [4, 4], rate = \"400Gbps\", delay = \"1us\" }\n\
+                routing = { name = \"dimension_order\" }\nscheme = { name = \"dcqcn\" }\nflow_control = { name = \"pfc\", xoff = \"30KB\" }\n\
+                detector = { name = \"red\", k_min = \"10KB\", k_max = \"200KB\" }\n\
+                [[traffic]]\npattern = \"collective\"\nkind = \"all_reduce\"\nsize = \"94MB\"\nalgorithm = \"ring\"\n\
+                hosts = [\"host0\", \"host1\", \"host2\", \"host3\", \"host4\", \"host5\"]\nrepetitions = 4\ncompute = \"333us\"\n";
+    let fast = "fast_forward = { tolerance = 0.05 }";
+    compare_within(text, "", (fast, 5));
 }

@@ -5,7 +5,7 @@
 use xoff_engine::Time;
 
 use super::Recall;
-use super::memory::Like;
+use super::memory::{Like, Memory};
 use super::traffic::{self, Way};
 use crate::ids::{ConnectionId, FlowId};
 use crate::network::Network;
@@ -21,6 +21,16 @@ impl Recall {
         let from = all.map(|c| self.started[c.index()]).max().unwrap_or_default();
         let component = self.components.get_mut(connection);
         (component.recalls, component.from) = (recalls, from);
+    }
+
+    /// If messages are to be recalled also where the run cannot vouch for their times: from now on they are recalled as under schemes with a state of their own, once they
+    /// agree so, and the run is uncertain from the first of them on.
+    pub(super) fn go_on_in_doubt(&mut self) {
+        if self.persists && std::mem::replace(&mut self.is_known, false) {
+            self.memory = Memory::new(self.tolerance, false);
+            self.traffic.queue();
+            self.components.start_anew();
+        }
     }
 
     /// When a message like this one that starts `now` has its turn on its connection; `None` if it waits for nobody knows how long, or, under schemes with a known
@@ -64,6 +74,9 @@ impl Recall {
         let component = *self.components.get(like.0);
         let may = self.may && !component.is_doubtful && component.met.is_none();
         if !may || !is_plain || !is_clear {
+            if may && is_plain && self.memory.note_hindered(like) {
+                self.go_on_in_doubt();
+            }
             return Way::Unready;
         }
         let number = self.started[like.0.index()];

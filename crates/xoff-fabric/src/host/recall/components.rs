@@ -152,6 +152,13 @@ impl Components {
         self.of.iter_mut().for_each(|component| component.has_recalled = false);
     }
 
+    /// Messages are recalled by other rules from now on: all must be simulated before.
+    pub fn start_anew(&mut self) {
+        for component in &mut self.of {
+            (component.recalls, component.from) = (false, 0);
+        }
+    }
+
     /// Routing has changed: connections come to other ports with their next messages.
     pub fn forget_ports(&mut self) {
         self.joined.fill(false);

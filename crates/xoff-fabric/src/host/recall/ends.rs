@@ -143,6 +143,9 @@ impl Recall {
             Some(taken) if !past.teaches => self.memory.compare(past.like, &taken),
             taken => self.memory.learn(past.like, taken, component.epoch),
         };
+        if self.memory.is_unsteady(past.like) {
+            self.go_on_in_doubt();
+        }
         match doubt {
             Some(doubt) if doubt.is_of_recalled => self.doubt(connection, doubt.error, doubt.since),
             Some(doubt) => self.tally.note_error(doubt.error),
@@ -180,8 +183,9 @@ impl Recall {
         if error > self.tolerance {
             // What the run cannot vouch for is not to become more. It never can under schemes with a state of their own: there messages must only agree
             // again.
-            self.components.get_mut(connection).is_doubtful |= self.is_known;
+            self.components.get_mut(connection).is_doubtful |= self.is_known && !self.persists;
             self.tally.doubt(from);
+            self.go_on_in_doubt();
         }
     }
 }

@@ -33,7 +33,7 @@ fn troubles(ctx: &Ctx, flow: FlowId) -> Troubles {
     let (totals, path) = (&ctx.probes.records.totals, ctx.net.data_path_at(flow, ctx.simulated()));
     let marks = |port: &PortId| {
         let marks = &totals.marks[port.index()];
-        marks.ce + marks.ue + totals.chances[port.index()]
+        marks.ce + marks.ue + totals.close_calls[port.index()]
     };
     let pauses = |port: &PortId| totals.pause_frames[port.peer().index()];
     Troubles { marks: path.iter().map(marks).sum(), pauses: path.iter().map(pauses).sum() }
@@ -58,11 +58,11 @@ fn outcome(ctx: &Ctx, ended: &Ended, lasted: Time, completed: bool, acked: u64) 
 }
 
 impl<N: NicScheduler> Hosts<N> {
-    /// Follows all messages from now on, and recalls them if they `may` be, with errors up to `tolerance`.
-    pub fn follow_messages(&mut self, ctx: &Ctx, tolerance: f64, may: bool) {
+    /// Follows all messages from now on, and recalls them if they `may` be, with errors up to `tolerance`; if it `persists`, also where it cannot vouch for that.
+    pub fn follow_messages(&mut self, ctx: &Ctx, tolerance: f64, may: bool, persists: bool) {
         // ACKs that wait with data may wait for any number of packets.
         let may = may && !self.slows && ctx.net.settings.host.ack_class == AckClass::Control;
-        self.recall = Some(Box::new(Recall::new(&ctx.net, tolerance, may)));
+        self.recall = Some(Box::new(Recall::new(&ctx.net, tolerance, may, persists)));
     }
 
     /// What messages under way take may be wrong by a share `error` of it, as time was carried forward until `now`.

@@ -21,6 +21,9 @@ const AGREE: u32 = 3;
 /// Recalled messages before the first that is simulated again.
 pub(super) const PATIENCE: u32 = 16;
 
+/// So often may messages have failed to be recalled that would have been under a scheme with a state of its own: see [`Memory::is_unsteady`].
+const MOST_FAILED: u32 = 8;
+
 /// Messages agree if they differ by less than the tolerance over this.
 const SHARE: f64 = 8.0;
 
@@ -85,6 +88,8 @@ struct Known {
     last: Taken,
     /// Simulated messages in a row that agree.
     agreed: u32,
+    /// How often messages failed to be recalled that would have been under a scheme with a state of its own.
+    failed: u32,
     /// The least and the most time that a message like these ever took, without the ACKs of others.
     least: Taken,
     most: Taken,
@@ -190,6 +195,20 @@ impl Memory {
         slack >= known.least.slack.saturating_sub(margin)
     }
 
+    /// Whether messages like this one have often failed to be recalled that would have been under a scheme with a state of its own.
+    pub fn is_unsteady(&self, like: Like) -> bool {
+        self.known.get(&like).is_some_and(|known| known.failed >= MOST_FAILED)
+    }
+
+    /// Messages like this one agree, but it is not recalled for what is ahead of it on its connection. Returns whether such messages are unsteady now.
+    pub fn note_hindered(&mut self, like: Like) -> bool {
+        let known = self.known.get_mut(&like).filter(|known| known.agreed >= AGREE);
+        known.is_some_and(|known| {
+            known.failed += 1;
+            known.failed >= MOST_FAILED
+        })
+    }
+
     /// Whether so many messages like this one were recalled that it is time to simulate again.
     pub fn is_stale(&self, like: Like) -> bool {
         self.known.get(&like).is_some_and(|k| k.recalled >= k.patience)
@@ -242,6 +261,7 @@ impl Memory {
         let first = Known {
             last: taken,
             agreed: 0,
+            failed: 0,
             least: taken.without_acks(self.is_known),
             most: taken.without_acks(self.is_known),
             epoch,
@@ -261,6 +281,7 @@ impl Memory {
         }
         if error > self.quota {
             (known.agreed, known.patience) = (1, PATIENCE);
+            known.failed += u32::from(error <= self.tolerance / SHARE_OF_UNKNOWN);
             if !self.is_known {
                 (known.least, known.most) = (first.least, first.most);
             }

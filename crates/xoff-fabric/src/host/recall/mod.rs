@@ -170,7 +170,9 @@ pub(crate) struct Recall {
     tolerance: f64,
     /// Messages may be recalled.
     may: bool,
-    /// The scheme has no state that messages would change, but for what its timers do.
+    /// Messages are recalled also where the run cannot vouch for their times.
+    persists: bool,
+    /// The scheme has no state that messages would change, but for what its timers do; and the run vouches for its messages, as far as they allow.
     is_known: bool,
     traffic: Traffic,
     memory: Memory,
@@ -206,13 +208,14 @@ pub(crate) struct Recall {
 }
 
 impl Recall {
-    /// Nothing has started. Messages of `net` are recalled with errors up to `tolerance` if they `may` be.
-    pub fn new(net: &Network, tolerance: f64, may: bool) -> Recall {
+    /// Nothing has started. Messages of `net` are recalled with errors up to `tolerance` if they `may` be; if it `persists`, also where the run cannot vouch for that.
+    pub fn new(net: &Network, tolerance: f64, may: bool, persists: bool) -> Recall {
         let connections = net.connections.count(net.flows.len());
         let is_known = net.has_known_state();
         Recall {
             tolerance,
             may: may && net.paths.next_hops.is_none(),
+            persists,
             is_known,
             traffic: Traffic::new(net, !is_known),
             memory: Memory::new(tolerance, is_known),
@@ -422,10 +425,13 @@ impl Recall {
             component.slowed += 1;
         }
         component.has_recalled |= recalled.as_ref().is_some_and(|recalled| recalled.spread.is_some());
-        component.is_doubtful |= overtakes;
+        component.is_doubtful |= overtakes && !(self.persists && self.is_known);
         // What a scheme with a state of its own makes of messages that do not come may be more than the tolerance.
         if overtakes || component.is_uncertain() || (recalled.is_some() && !self.is_known) {
             self.tally.doubt(now);
+        }
+        if overtakes {
+            self.go_on_in_doubt();
         }
         match (recalled, begins) {
             (Some(recalled), _) => {

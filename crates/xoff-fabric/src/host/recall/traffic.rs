@@ -194,6 +194,11 @@ impl Traffic {
         }
     }
 
+    /// From now on, messages may be recalled that have data of others ahead of them on their connection.
+    pub fn queue(&mut self) {
+        self.queues = true;
+    }
+
     /// Messages are under way, and all of them are recalled.
     pub fn is_all_recalled(&self) -> bool {
         !self.open.is_empty() && self.simulated == 0
