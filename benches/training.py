@@ -85,10 +85,19 @@ def cases() -> list[Case]:
             ("1 MiB", 2, "PowerTCP", "hashed paths", chunks, "ecmp", powertcp),
         )
     ]
+    blocks = network([collective | {"size": "128MiB"}])
+    large = network([collective], count=1024)
+    short = [
+        Case("ring all-reduce of 128 MiB in blocks of 1 MiB, pattern `collective`, `d_mod_k`", blocks, {}, FAST),
+        Case("the same blocks of 1 MiB, tolerance 0.02", blocks, {}, {"run.fast_forward.tolerance": 0.02}),
+        Case('the same blocks of 1 MiB, `approximate = "always"`', blocks, {}, ALWAYS),
+        Case('ring of 1 GiB among 1,024 hosts in blocks of 1 MiB, `approximate = "always"`', large, {}, ALWAYS),
+    ]
     return [
         *rings,
         *pipelines,
         *alike,
+        *short,
         Case("halving-doubling all-reduce of 1 GiB, `d_mod_k`", network([halving]), {}, FAST),
         Case("GPT-like iteration, `d_mod_k`, phases apart", network(phases("72ms")), {}, FAST),
         Case("GPT-like iteration, `d_mod_k`, phases that meet", network(phases("64ms")), {}, FAST),
@@ -100,10 +109,10 @@ def cases() -> list[Case]:
     ]
 
 
-def network(traffic: list[dict[str, Any]], routing: str = "d_mod_k") -> dict[str, Any]:
-    """The traffic on a fat-tree of 128 hosts."""
+def network(traffic: list[dict[str, Any]], routing: str = "d_mod_k", *, count: int = 128) -> dict[str, Any]:
+    """The traffic on a fat-tree of 128 or 1,024 hosts."""
     return {
-        "topology": {"name": "fat_tree", "k": 8, "rate": "100Gbps", "delay": "500ns"},
+        "topology": {"name": "fat_tree", "k": {128: 8, 1024: 16}[count], "rate": "100Gbps", "delay": "500ns"},
         "routing": {"name": routing},
         "scheme": {"name": "dcqcn"},
         "traffic": traffic,

@@ -21,8 +21,8 @@ pub struct FastForward {
     #[schemars(range(min = 0.0, max = 0.1))]
     pub tolerance: f64,
     /// Which steady states are carried forward that do not repeat exactly: with `never` none, with `apart` those of a run whose messages have not met at
-    /// a port, with `always` those of messages that share ports too. There a run skips more, and is uncertain from the first such jump on: single
-    /// messages may differ by far more than the tolerance.
+    /// a port, with `always` those of messages that share ports too; and with `always` messages are recalled also where the run cannot vouch for them. There a run skips more, and is
+    /// uncertain from the first such jump or message on: single messages may differ by far more than the tolerance.
     pub approximate: Approximate,
     /// Messages that take the same time again and again are recalled, and not simulated. Without that a run skips less; and under schemes that learn from ACKs, where recalled
     /// messages are uncertain, it may be certain of all messages.
