@@ -3,7 +3,7 @@
 /// Values by number, which take the memory of one as long as all are equal.
 ///
 /// Of many messages, most fields are the same for all: none is stopped, all have one priority, the messages of a collective have one size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Column<T> {
     /// One value if all are equal, else each; empty if there is none.
     values: Vec<T>,
@@ -61,17 +61,16 @@ impl<T: Copy + PartialEq> Column<T> {
 
     /// Adds a value.
     pub fn push(&mut self, value: T) {
-        if self.values.len() == self.len {
-            self.values.push(value);
-        } else if value != self.values[0] {
-            self.values.reserve_exact(self.room.max(self.len + 1) - 1);
-            self.values.resize(self.len, self.values[0]);
-            self.values.push(value);
+        match self.values[..] {
+            [first] if first == value => {}
+            [first] => {
+                self.values.reserve_exact(self.room.max(self.len + 1) - 1);
+                self.values.resize(self.len, first);
+                self.values.push(value);
+            }
+            _ => self.values.push(value),
         }
         self.len += 1;
-        if self.len == 2 && self.values.len() == 2 && self.values[0] == self.values[1] {
-            self.values.truncate(1);
-        }
     }
 
     /// The values, by number.
@@ -79,6 +78,15 @@ impl<T: Copy + PartialEq> Column<T> {
         (0..self.len).map(|number| self.at(number))
     }
 }
+
+/// Columns are equal if their values are, whatever there is room for.
+impl<T: PartialEq> PartialEq for Column<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.len, &self.values) == (other.len, &other.values)
+    }
+}
+
+impl<T: Eq> Eq for Column<T> {}
 
 impl<T: Copy + PartialEq> FromIterator<T> for Column<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
@@ -112,6 +120,8 @@ mod tests {
                 let list: Vec<u32> = (0..len).map(|place| bits >> place & 1).collect();
                 let column: Column<u32> = list.iter().copied().collect();
                 assert_eq!(column.iter().collect::<Vec<_>>(), list);
+                // A filter does not say how many values it leaves: there is no room for them beforehand.
+                assert_eq!(list.iter().copied().filter(|_| true).collect::<Column<u32>>(), column);
                 assert_eq!((0..list.len()).map(|number| column.get(number)).collect::<Vec<_>>(), list);
                 assert_eq!((column.len(), column.is_empty()), (list.len(), list.is_empty()));
             }

@@ -89,6 +89,7 @@ impl AddAssign for Totals {
         add(&mut self.resume_frames, part.resume_frames);
         add(&mut self.credit_updates, part.credit_updates);
         add(&mut self.marks, part.marks);
+        add(&mut self.chances, part.chances);
         add(&mut self.close_calls, part.close_calls);
         add(&mut self.drops, part.drops);
         self.cnms_sent += part.cnms_sent;

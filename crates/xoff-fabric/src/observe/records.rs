@@ -129,8 +129,9 @@ pub struct Totals {
     pub credit_updates: Vec<u64>,
     /// Packets marked at the port's egress.
     pub marks: Vec<Marks>,
-    /// Packets whose mark at the port's egress hung on a random number, or that left a queue there that was not far from being marked; counted
-    /// only in a fast-forwarded run.
+    /// Packets whose mark at the port's egress hung on a random number; counted only in a fast-forwarded run.
+    pub chances: Vec<u64>,
+    /// Packets that left a queue at the port's egress that was close to being marked, or beyond; counted only in a fast-forwarded run.
     pub close_calls: Vec<u64>,
     /// Packets dropped at the port's ingress.
     pub drops: Vec<u64>,
@@ -231,6 +232,7 @@ impl Records {
             resume_frames: vec![0; ports],
             credit_updates: vec![0; ports],
             marks: bytemuck::zeroed_vec(ports),
+            chances: vec![0; ports],
             close_calls: vec![0; ports],
             drops: vec![0; ports],
             ..Totals::default()

@@ -28,8 +28,7 @@ pub(crate) struct Marking<'a> {
 /// What of a detector is worth fetching: the common kinds of detectors are shorter than the longest kind.
 const DETECTOR_BYTES: usize = 128;
 
-/// A queue is close to being marked beyond the length up to which nothing is, over this: what adds up there, ACKs beside data, comes at other times as
-/// hosts drift apart, in a run that goes on for long.
+/// A queue longer than this part of the length at which marks begin is close to being marked: ACKs beside data make it longer as hosts drift apart.
 const CLOSE: u64 = 4;
 
 /// A congestion point and its pending timer.
@@ -236,7 +235,9 @@ impl Switches {
             let is_by_chance = detector.is_by_chance(&view);
             let is_close = detector.unmarked_bytes().is_some_and(|bytes| view.bytes > bytes / CLOSE);
             *chances += u64::from(is_by_chance);
-            ctx.probes.records.totals.close_calls[egress.index()] += u64::from(is_by_chance || is_close);
+            let totals = &mut ctx.probes.records.totals;
+            totals.chances[egress.index()] += u64::from(is_by_chance);
+            totals.close_calls[egress.index()] += u64::from(is_close);
         }
         let packet = &mut ctx.packets[id];
         if mark > packet.mark {

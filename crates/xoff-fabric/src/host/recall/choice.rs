@@ -27,6 +27,10 @@ impl Recall {
     /// agree so, and the run is uncertain from the first of them on.
     pub(super) fn go_on_in_doubt(&mut self) {
         if self.persists && std::mem::replace(&mut self.is_known, false) {
+            // What was recalled since its like were last simulated is not compared any more.
+            if let Some(since) = self.memory.recalled_since() {
+                self.tally.doubt(since);
+            }
             self.memory = Memory::new(self.tolerance, false);
             self.traffic.queue();
             self.components.start_anew();

@@ -33,10 +33,15 @@ fn troubles(ctx: &Ctx, flow: FlowId) -> Troubles {
     let (totals, path) = (&ctx.probes.records.totals, ctx.net.data_path_at(flow, ctx.simulated()));
     let marks = |port: &PortId| {
         let marks = &totals.marks[port.index()];
-        marks.ce + marks.ue + totals.close_calls[port.index()]
+        marks.ce + marks.ue + totals.chances[port.index()]
     };
+    let close_calls = |port: &PortId| totals.close_calls[port.index()];
     let pauses = |port: &PortId| totals.pause_frames[port.peer().index()];
-    Troubles { marks: path.iter().map(marks).sum(), pauses: path.iter().map(pauses).sum() }
+    Troubles {
+        marks: path.iter().map(marks).sum(),
+        close_calls: path.iter().map(close_calls).sum(),
+        pauses: path.iter().map(pauses).sum(),
+    }
 }
 
 /// The outcome of a recalled message that has `completed` after a time or `lasted` so far, with `acked` bytes acknowledged.

@@ -195,6 +195,11 @@ impl Memory {
         slack >= known.least.slack.saturating_sub(margin)
     }
 
+    /// The earliest start of a message that was recalled, and whose like were not simulated since.
+    pub fn recalled_since(&self) -> Option<Time> {
+        self.known.values().filter(|known| known.recalled > 0).map(|known| known.since).min()
+    }
+
     /// Whether messages like this one have often failed to be recalled that would have been under a scheme with a state of its own.
     pub fn is_unsteady(&self, like: Like) -> bool {
         self.known.get(&like).is_some_and(|known| known.failed >= MOST_FAILED)

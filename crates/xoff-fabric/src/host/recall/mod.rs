@@ -10,7 +10,7 @@
 //! - [`choice`] decides which messages are recalled, this module follows them, [`ends`] learns from them, and [`hosts`] carries that out.
 //!
 //! A message is recalled if the latest ones of its connection and size agree, and nothing happened to them: no other message's data
-//! at a port of their path, no mark, no pause, no CNP, nothing sent again. Messages that share ports only with ACKs of others
+//! at a port of their path, no mark nor a queue close to it, no pause, no CNP, nothing sent again. Messages that share ports only with ACKs of others
 //! depend on each other a little, so all of a component change together from being simulated to being recalled: as soon as no
 //! message of the component is under way that is not ready, each connection changes with its next message but, where others are a message ahead, the one after
 //! that. The same holds for the way back. What ACKs that were not there would have taken of a message's ports is an estimated error.
@@ -98,6 +98,8 @@ struct Surroundings<L> {
 pub(super) struct Troubles {
     /// Marks, and packets whose marks hung on chance.
     pub marks: u64,
+    /// Packets that left queues which were close to being marked.
+    pub close_calls: u64,
     /// PAUSE frames.
     pub pauses: u64,
 }
@@ -380,7 +382,7 @@ impl Recall {
         let part = self.begin_part(like, now, self.until(net, now), around);
         // The message is to wait behind the one under way, of which there are no packets if that one is recalled.
         let overtakes = part.is_none() && self.traffic.is_recalling(net, like.0);
-        let turn = self.turn(net, like, now);
+        let (turn, was_known) = (self.turn(net, like, now), self.is_known);
         let (is_clear, wait) = (turn.is_some(), turn.map_or(Time::ZERO, |turn| turn - now));
         let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, is_clear, (now, wait)) };
         let recalled = match part {
@@ -425,7 +427,7 @@ impl Recall {
             component.slowed += 1;
         }
         component.has_recalled |= recalled.as_ref().is_some_and(|recalled| recalled.spread.is_some());
-        component.is_doubtful |= overtakes && !(self.persists && self.is_known);
+        component.is_doubtful |= overtakes && !(self.persists && was_known);
         // What a scheme with a state of its own makes of messages that do not come may be more than the tolerance.
         if overtakes || component.is_uncertain() || (recalled.is_some() && !self.is_known) {
             self.tally.doubt(now);

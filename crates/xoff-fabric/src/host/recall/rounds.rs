@@ -66,7 +66,7 @@ impl Recall {
     /// More messages wait on a connection after rounds, `now`, than before.
     pub fn add_surplus(&mut self, net: &Network, line: &[Open], now: Time) {
         // What happened on their paths by then is not known, and they teach nothing.
-        let troubles = Troubles { marks: 0, pauses: 0 };
+        let troubles = Troubles { marks: 0, close_calls: 0, pauses: 0 };
         for open in line {
             let way = (Way::Unready, false, None);
             self.traffic.begin(net, open.flow, (open.start, now), way, troubles, &self.drift);

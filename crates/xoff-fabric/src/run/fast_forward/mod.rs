@@ -89,7 +89,7 @@ pub enum Approximate {
     #[default]
     Apart,
     /// Also where messages share ports: how they share a port may hang on single packets, so that the run is uncertain from the first
-    /// such jump on, and single messages may differ by far more than the tolerance.
+    /// such jump on. Messages are recalled also where the run cannot vouch for them. Single messages may differ by far more than the tolerance.
     Always,
 }
 
