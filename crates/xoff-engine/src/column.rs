@@ -97,6 +97,61 @@ impl<T: Copy + PartialEq> FromIterator<T> for Column<T> {
     }
 }
 
+/// Defines a list of rows that lies field by field, each in a [`Column`]: `struct List of Row { field: Type, .. }`, with all fields of the row. The module of the
+/// definition decides who may look at which column, and who may add a row.
+#[macro_export]
+macro_rules! columns {
+    ($(#[$doc:meta])* $vis:vis struct $list:ident of $row:ident { $first:ident: $kind:ty, $($field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        $vis struct $list {
+            $first: $crate::Column<$kind>,
+            $($field: $crate::Column<$type>,)*
+        }
+
+        impl $list {
+            /// The number of rows.
+            pub fn len(&self) -> usize {
+                self.$first.len()
+            }
+
+            /// Whether there is no row.
+            pub fn is_empty(&self) -> bool {
+                self.$first.is_empty()
+            }
+
+            /// The rows, by number.
+            pub fn iter(&self) -> impl DoubleEndedIterator<Item = $row> + ExactSizeIterator + Clone {
+                (0..self.len()).map(|number| self.at(number))
+            }
+
+            /// A row whose number is below the length.
+            #[inline]
+            fn at(&self, number: usize) -> $row {
+                $row { $first: self.$first.at(number), $($field: self.$field.at(number),)* }
+            }
+
+            fn add(&mut self, row: $row) {
+                self.$first.push(row.$first);
+                $(self.$field.push(row.$field);)*
+            }
+        }
+
+        impl FromIterator<$row> for $list {
+            fn from_iter<I: IntoIterator<Item = $row>>(rows: I) -> Self {
+                let rows = rows.into_iter();
+                let room = rows.size_hint().0;
+                let mut list = $list {
+                    $first: $crate::Column::with_room(room),
+                    $($field: $crate::Column::with_room(room),)*
+                };
+                rows.for_each(|row| list.add(row));
+                list
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

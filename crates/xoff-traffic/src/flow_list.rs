@@ -6,53 +6,26 @@ use xoff_engine::{Column, MessageSize, NicChoice, Rate, Time};
 use crate::closed_loop::Role;
 use crate::generate::FlowSpec;
 
-/// Flows by number. A field that is the same for all of them takes the memory of one: in traffic of one pattern most are, so that a flow
-/// takes some 24 bytes in place of the 80 of a [`FlowSpec`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FlowList {
-    src: Column<u32>,
-    dst: Column<u32>,
-    size: Column<MessageSize>,
-    start: Column<Time>,
-    stop: Column<Time>,
-    app_rate: Column<Rate>,
-    priority: Column<u8>,
-    label: Column<u16>,
-    role: Column<Option<Role>>,
-    connection: Column<Option<u32>>,
-    background: Column<bool>,
-    nic: Column<Option<NicChoice>>,
+xoff_engine::columns! {
+    /// Flows by number. A field that is the same for all of them takes the memory of one: in traffic of one pattern most are, so that a flow
+    /// takes some 24 bytes in place of the 80 of a [`FlowSpec`].
+    pub struct FlowList of FlowSpec {
+        src: u32,
+        dst: u32,
+        size: MessageSize,
+        start: Time,
+        stop: Time,
+        app_rate: Rate,
+        priority: u8,
+        label: u16,
+        role: Option<Role>,
+        connection: Option<u32>,
+        background: bool,
+        nic: Option<NicChoice>,
+    }
 }
 
 impl FlowList {
-    /// No flows, with room for so many.
-    fn with_room(room: usize) -> FlowList {
-        FlowList {
-            src: Column::with_room(room),
-            dst: Column::with_room(room),
-            size: Column::with_room(room),
-            start: Column::with_room(room),
-            stop: Column::with_room(room),
-            app_rate: Column::with_room(room),
-            priority: Column::with_room(room),
-            label: Column::with_room(room),
-            role: Column::with_room(room),
-            connection: Column::with_room(room),
-            background: Column::with_room(room),
-            nic: Column::with_room(room),
-        }
-    }
-
-    /// The number of flows.
-    pub fn len(&self) -> usize {
-        self.src.len()
-    }
-
-    /// Whether there is no flow.
-    pub fn is_empty(&self) -> bool {
-        self.src.is_empty()
-    }
-
     /// The flow with a number.
     ///
     /// # Panics
@@ -60,25 +33,6 @@ impl FlowList {
     pub fn of(&self, number: usize) -> FlowSpec {
         assert!(number < self.len(), "{} flows have no number {number}", self.len());
         self.at(number)
-    }
-
-    /// A flow whose number is below the length.
-    #[inline]
-    fn at(&self, number: usize) -> FlowSpec {
-        FlowSpec {
-            src: self.src.at(number),
-            dst: self.dst.at(number),
-            size: self.size.at(number),
-            start: self.start.at(number),
-            stop: self.stop.at(number),
-            app_rate: self.app_rate.at(number),
-            priority: self.priority.at(number),
-            label: self.label.at(number),
-            role: self.role.at(number),
-            connection: self.connection.at(number),
-            background: self.background.at(number),
-            nic: self.nic.at(number),
-        }
     }
 
     /// The priorities of flows.
@@ -111,11 +65,6 @@ impl FlowList {
         &self.nic
     }
 
-    /// The flows, by number.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = FlowSpec> + Clone {
-        (0..self.len()).map(|number| self.at(number))
-    }
-
     /// The flows, by number. In traffic of many flows [`FlowList::iter`] takes less memory.
     pub fn to_vec(&self) -> Vec<FlowSpec> {
         self.iter().collect()
@@ -123,27 +72,7 @@ impl FlowList {
 
     /// Adds a flow.
     pub fn push(&mut self, flow: FlowSpec) {
-        self.src.push(flow.src);
-        self.dst.push(flow.dst);
-        self.size.push(flow.size);
-        self.start.push(flow.start);
-        self.stop.push(flow.stop);
-        self.app_rate.push(flow.app_rate);
-        self.priority.push(flow.priority);
-        self.label.push(flow.label);
-        self.role.push(flow.role);
-        self.connection.push(flow.connection);
-        self.background.push(flow.background);
-        self.nic.push(flow.nic);
-    }
-}
-
-impl FromIterator<FlowSpec> for FlowList {
-    fn from_iter<I: IntoIterator<Item = FlowSpec>>(flows: I) -> FlowList {
-        let flows = flows.into_iter();
-        let mut list = FlowList::with_room(flows.size_hint().0);
-        flows.for_each(|flow| list.push(flow));
-        list
+        self.add(flow);
     }
 }
 

@@ -1,6 +1,5 @@
 //! Generates flows from patterns.
 
-use crate::flow_list::FlowList;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::{io, mem};
@@ -12,6 +11,7 @@ use crate::closed_loop::{Dependency, Hold, Milestone, Operation, Role, Step, Wai
 use crate::connections::Numbering;
 use crate::error::{Fault, Misfit, TrafficError};
 use crate::files::{FileSource, Texts};
+use crate::flow_list::FlowList;
 use crate::hosts::{Directory, HostInfo};
 use crate::pattern::Pattern;
 

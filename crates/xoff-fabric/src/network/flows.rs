@@ -1,47 +1,25 @@
 //! The messages of a network, field by field.
 
-use xoff_engine::{Column, MessageSize, Rate, Time};
+use xoff_engine::{MessageSize, Rate, Time};
 
 use super::Flow;
 use crate::ids::{FlowId, NodeId};
 
-/// Messages by number. A field that is the same for all of them takes the memory of one: of most networks' messages nothing stops any, and
-/// all have one priority; those of a collective have one size.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flows {
-    src: Column<NodeId>,
-    dst: Column<NodeId>,
-    size: Column<MessageSize>,
-    start: Column<Time>,
-    stop: Column<Time>,
-    source_rate: Column<Rate>,
-    priority: Column<u8>,
+xoff_engine::columns! {
+    /// Messages by number. A field that is the same for all of them takes the memory of one: of most networks' messages nothing stops any, and
+    /// all have one priority; those of a collective have one size.
+    pub struct Flows of Flow {
+        src: NodeId,
+        dst: NodeId,
+        size: MessageSize,
+        start: Time,
+        stop: Time,
+        source_rate: Rate,
+        priority: u8,
+    }
 }
 
 impl Flows {
-    /// No messages, with room for so many.
-    fn with_room(room: usize) -> Flows {
-        Flows {
-            src: Column::with_room(room),
-            dst: Column::with_room(room),
-            size: Column::with_room(room),
-            start: Column::with_room(room),
-            stop: Column::with_room(room),
-            source_rate: Column::with_room(room),
-            priority: Column::with_room(room),
-        }
-    }
-
-    /// The number of messages.
-    pub fn len(&self) -> usize {
-        self.src.len()
-    }
-
-    /// Whether there is no message.
-    pub fn is_empty(&self) -> bool {
-        self.src.is_empty()
-    }
-
     /// A message.
     ///
     /// # Panics
@@ -49,20 +27,6 @@ impl Flows {
     pub fn of(&self, flow: FlowId) -> Flow {
         assert!(flow.index() < self.len(), "{} messages have no number {flow}", self.len());
         self.at(flow.index())
-    }
-
-    /// A message whose number is below the length.
-    #[inline]
-    fn at(&self, number: usize) -> Flow {
-        Flow {
-            src: self.src.at(number),
-            dst: self.dst.at(number),
-            size: self.size.at(number),
-            start: self.start.at(number),
-            stop: self.stop.at(number),
-            source_rate: self.source_rate.at(number),
-            priority: self.priority.at(number),
-        }
     }
 
     /// The sending host of a message.
@@ -101,29 +65,9 @@ impl Flows {
         self.priority.get(flow.index())
     }
 
-    /// The messages, by number.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Flow> + ExactSizeIterator + Clone {
-        (0..self.len()).map(|number| self.at(number))
-    }
-
     /// Adds a message.
     pub(crate) fn push(&mut self, flow: Flow) {
-        self.src.push(flow.src);
-        self.dst.push(flow.dst);
-        self.size.push(flow.size);
-        self.start.push(flow.start);
-        self.stop.push(flow.stop);
-        self.source_rate.push(flow.source_rate);
-        self.priority.push(flow.priority);
-    }
-}
-
-impl FromIterator<Flow> for Flows {
-    fn from_iter<I: IntoIterator<Item = Flow>>(flows: I) -> Flows {
-        let flows = flows.into_iter();
-        let mut all = Flows::with_room(flows.size_hint().0);
-        flows.for_each(|flow| all.push(flow));
-        all
+        self.add(flow);
     }
 }
 

@@ -200,3 +200,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn detectors_say_up_to_which_length_they_mark_nothing() {
+    // At 100 Gb/s: RED's K_min, 400 KB, or where P_max is 0, K_max, 1,600 KB; NP-ECN marks every queue, or by its RED; TCD goes by RED.
+    let env = port_env(100);
+    let cases: [(AnyDetector, u64); 5] = [
+        (Red::default().into(), 400_000),
+        (red(5_000, 200_000, 0.2).into(), 5_000),
+        (red(5_000, 200_000, 0.0).into(), 200_000),
+        (NpEcn { rule: Rule::Red, red: None }.into(), 400_000),
+        (NpEcn { rule: Rule::Red, red: Some(red(7_000, 7_000, 1.0)) }.into(), 7_000),
+    ];
+    let others: [AnyDetector; 3] = [NpEcn::default().into(), Fecn::default().into(), Tcd::default().into()];
+    for (params, bytes) in &cases {
+        assert_eq!(params.detector(&env).unmarked_bytes(), Some(*bytes));
+    }
+    for params in cases.iter().map(|(params, _)| params).chain(&others) {
+        let mut marker = params.detector(&env);
+        let bytes = marker.unmarked_bytes().expect("each of these says so");
+        let packet = PacketView { flow: 0, bytes: 1_518 };
+        let view = |bytes| QueueView { now: Time::ZERO, bytes };
+        assert!(!marker.is_by_chance(&view(bytes)));
+        assert!((0..100).all(|_| marker.on_dequeue(&view(bytes), &packet) == Mark::None), "{params:?}");
+        let marks = (0..100).any(|_| marker.on_dequeue(&view(bytes + 1), &packet) != Mark::None);
+        assert!(marks || marker.is_by_chance(&view(bytes + 1)), "{params:?}: nor one byte more");
+    }
+}

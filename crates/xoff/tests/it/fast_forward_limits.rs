@@ -301,7 +301,7 @@ fn nobody_vouches_for_steps_of_a_table_after_an_approximate_jump() {
 }
 
 /// Where ACKs come beside data that fill a link, a queue grows for as long as one host is ahead of the others: by 6 % of 400 Gbps, which is 3 KB in the first microsecond.
-/// In the first iterations of a ring it stays below RED's 10 KB; as hosts have drifted apart, in the fourth one, it does not, and messages that are marked take 660 to 960 us.
+/// In the first two iterations of a ring it stays below RED's 10 KB, in the third it comes to 12 KB without a mark, and in the fourth messages are marked, which take 660 to 960 us.
 /// Their likes had taken 347, with queues of up to 6 KB, and 12 messages were recalled by these.
 #[test]
 fn messages_beside_a_queue_that_is_close_to_being_marked_are_not_recalled() {

@@ -23,8 +23,16 @@ impl Recall {
         (component.recalls, component.from) = (recalls, from);
     }
 
-    /// If messages are to be recalled also where the run cannot vouch for their times: from now on they are recalled as under schemes with a state of their own, once they
-    /// agree so, and the run is uncertain from the first of them on.
+    /// The run cannot vouch for more recalled messages of a connection's component: there are none, or if it persists, they are recalled by other rules.
+    pub(super) fn give_up(&mut self, connection: ConnectionId) {
+        if self.persists {
+            self.go_on_in_doubt();
+        } else {
+            self.components.get_mut(connection).is_doubtful = true;
+        }
+    }
+
+    /// If the run persists: from now on messages are recalled as under schemes with a state of their own, once they agree so, and it is uncertain from the first of them on.
     pub(super) fn go_on_in_doubt(&mut self) {
         if self.persists && std::mem::replace(&mut self.is_known, false) {
             // What was recalled since its like were last simulated is not compared any more.

@@ -124,7 +124,9 @@ impl Recall {
             }
             (None, _) if missed > 0.0 || held.is_some() => {
                 // Marks, pauses and losses may hang on the ACKs that were not there. As the network changes, that is past.
-                self.components.get_mut(past.connection()).is_doubtful |= past.is_of_now;
+                if past.is_of_now {
+                    self.give_up(past.connection());
+                }
                 self.tally.doubt(past.seen.start);
                 true
             }
@@ -183,9 +185,10 @@ impl Recall {
         if error > self.tolerance {
             // What the run cannot vouch for is not to become more. It never can under schemes with a state of their own: there messages must only agree
             // again.
-            self.components.get_mut(connection).is_doubtful |= self.is_known && !self.persists;
+            if self.is_known {
+                self.give_up(connection);
+            }
             self.tally.doubt(from);
-            self.go_on_in_doubt();
         }
     }
 }

@@ -172,7 +172,7 @@ pub(crate) struct Recall {
     tolerance: f64,
     /// Messages may be recalled.
     may: bool,
-    /// Messages are recalled also where the run cannot vouch for their times.
+    /// Messages are recalled also where the run cannot vouch for their times, although the scheme has no state of its own, so that it could for others.
     persists: bool,
     /// The scheme has no state that messages would change, but for what its timers do; and the run vouches for its messages, as far as they allow.
     is_known: bool,
@@ -217,7 +217,7 @@ impl Recall {
         Recall {
             tolerance,
             may: may && net.paths.next_hops.is_none(),
-            persists,
+            persists: persists && is_known,
             is_known,
             traffic: Traffic::new(net, !is_known),
             memory: Memory::new(tolerance, is_known),
@@ -382,7 +382,7 @@ impl Recall {
         let part = self.begin_part(like, now, self.until(net, now), around);
         // The message is to wait behind the one under way, of which there are no packets if that one is recalled.
         let overtakes = part.is_none() && self.traffic.is_recalling(net, like.0);
-        let (turn, was_known) = (self.turn(net, like, now), self.is_known);
+        let turn = self.turn(net, like, now);
         let (is_clear, wait) = (turn.is_some(), turn.map_or(Time::ZERO, |turn| turn - now));
         let way = if part.is_some() { Way::Recalled } else { self.way(net, flow, is_clear, (now, wait)) };
         let recalled = match part {
@@ -427,13 +427,12 @@ impl Recall {
             component.slowed += 1;
         }
         component.has_recalled |= recalled.as_ref().is_some_and(|recalled| recalled.spread.is_some());
-        component.is_doubtful |= overtakes && !(self.persists && was_known);
         // What a scheme with a state of its own makes of messages that do not come may be more than the tolerance.
         if overtakes || component.is_uncertain() || (recalled.is_some() && !self.is_known) {
             self.tally.doubt(now);
         }
         if overtakes {
-            self.go_on_in_doubt();
+            self.give_up(like.0);
         }
         match (recalled, begins) {
             (Some(recalled), _) => {
@@ -509,7 +508,7 @@ impl Recall {
             Way::Ready => false,
         };
         if is_beside {
-            self.components.get_mut(connection).is_doubtful = true;
+            self.give_up(connection);
             self.tally.doubt(now);
         }
     }
