@@ -1,12 +1,15 @@
 //! A list of values that are often all the same.
 
-/// Values by number, which take the memory of one as long as all are equal.
+use std::sync::Arc;
+
+/// Values by number, which take the memory of one as long as all are equal. A copy takes memory of its own once a value is added to it, or
+/// to what it is a copy of.
 ///
 /// Of many messages, most fields are the same for all: none is stopped, all have one priority, the messages of a collective have one size.
 #[derive(Clone, Debug)]
 pub struct Column<T> {
     /// One value if all are equal, else each; empty if there is none.
-    values: Vec<T>,
+    values: Arc<Vec<T>>,
     len: usize,
     /// Values for which there is to be room once not all are equal.
     room: usize,
@@ -14,7 +17,7 @@ pub struct Column<T> {
 
 impl<T> Default for Column<T> {
     fn default() -> Self {
-        Column { values: Vec::new(), len: 0, room: 0 }
+        Column { values: Arc::default(), len: 0, room: 0 }
     }
 }
 
@@ -61,14 +64,13 @@ impl<T: Copy + PartialEq> Column<T> {
 
     /// Adds a value.
     pub fn push(&mut self, value: T) {
-        match self.values[..] {
-            [first] if first == value => {}
-            [first] => {
-                self.values.reserve_exact(self.room.max(self.len + 1) - 1);
-                self.values.resize(self.len, first);
-                self.values.push(value);
+        if self.values.len() != 1 || self.values[0] != value {
+            let values = Arc::make_mut(&mut self.values);
+            if let [first] = values[..] {
+                values.reserve_exact(self.room.max(self.len + 1) - 1);
+                values.resize(self.len, first);
             }
-            _ => self.values.push(value),
+            values.push(value);
         }
         self.len += 1;
     }
@@ -97,16 +99,29 @@ impl<T: Copy + PartialEq> FromIterator<T> for Column<T> {
     }
 }
 
-/// Defines a list of rows that lies field by field, each in a [`Column`]: `struct List of Row { field: Type, .. }`, with all fields of the row. The module of the
-/// definition decides who may look at which column, and who may add a row.
+/// The type of the values in a column of [`columns!`](crate::columns).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! stored {
+    ($type:ty) => {
+        $type
+    };
+    ($type:ty as $stored:ty) => {
+        $stored
+    };
+}
+
+/// Defines a list of rows that lies field by field, each in a [`Column`]: `struct List of Row { field: Type, .. }`, with all fields of the row. A field
+/// `Type as Other` is kept as another type, from and to which it is converted. The module of the definition decides who may look at which column, and who
+/// may add a row.
 #[macro_export]
 macro_rules! columns {
-    ($(#[$doc:meta])* $vis:vis struct $list:ident of $row:ident { $first:ident: $kind:ty, $($field:ident: $type:ty,)* }) => {
+    ($(#[$doc:meta])* $vis:vis struct $list:ident of $row:ident { $first:ident: $kind:ty $(as $first_stored:ty)?, $($field:ident: $type:ty $(as $stored:ty)?,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq)]
         $vis struct $list {
-            $first: $crate::Column<$kind>,
-            $($field: $crate::Column<$type>,)*
+            $first: $crate::Column<$crate::stored!($kind $(as $first_stored)?)>,
+            $($field: $crate::Column<$crate::stored!($type $(as $stored)?)>,)*
         }
 
         impl $list {
@@ -128,12 +143,12 @@ macro_rules! columns {
             /// A row whose number is below the length.
             #[inline]
             fn at(&self, number: usize) -> $row {
-                $row { $first: self.$first.at(number), $($field: self.$field.at(number),)* }
+                $row { $first: self.$first.at(number).into(), $($field: self.$field.at(number).into(),)* }
             }
 
             fn add(&mut self, row: $row) {
-                self.$first.push(row.$first);
-                $(self.$field.push(row.$field);)*
+                self.$first.push(row.$first.into());
+                $(self.$field.push(row.$field.into());)*
             }
         }
 

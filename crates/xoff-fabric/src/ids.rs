@@ -43,6 +43,18 @@ index_type! {
     NodeId
 }
 
+impl From<u32> for NodeId {
+    fn from(number: u32) -> NodeId {
+        NodeId(number)
+    }
+}
+
+impl From<NodeId> for u32 {
+    fn from(node: NodeId) -> u32 {
+        node.0
+    }
+}
+
 /// The node that is `count` places behind in the list.
 impl std::ops::Add<u32> for NodeId {
     type Output = NodeId;

@@ -35,6 +35,36 @@ impl FlowList {
         self.at(number)
     }
 
+    /// The senders of flows: see [`FlowSpec::src`].
+    pub fn senders(&self) -> &Column<u32> {
+        &self.src
+    }
+
+    /// The receivers of flows: see [`FlowSpec::dst`].
+    pub fn receivers(&self) -> &Column<u32> {
+        &self.dst
+    }
+
+    /// The payloads of flows.
+    pub fn sizes(&self) -> &Column<MessageSize> {
+        &self.size
+    }
+
+    /// When flows start: see [`FlowSpec::start`].
+    pub fn starts(&self) -> &Column<Time> {
+        &self.start
+    }
+
+    /// When flows end, complete or not: see [`FlowSpec::stop`].
+    pub fn stops(&self) -> &Column<Time> {
+        &self.stop
+    }
+
+    /// The rates at which applications make payload: see [`FlowSpec::app_rate`].
+    pub fn app_rates(&self) -> &Column<Rate> {
+        &self.app_rate
+    }
+
     /// The priorities of flows.
     pub fn priorities(&self) -> &Column<u8> {
         &self.priority

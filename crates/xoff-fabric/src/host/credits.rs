@@ -77,7 +77,7 @@ impl<N: NicScheduler> Hosts<N> {
         credit: Credit,
     ) {
         ctx.counters.credits.sent += 1;
-        let port = ctx.net.ack_path(flow)[0];
+        let port = ctx.net.ack_path(flow).first();
         let mut packet = Packet::credit(flow, expected, credit, ctx.now);
         goes_back(&ctx.net, &mut packet);
         let id = ctx.packets.insert(packet);

@@ -200,7 +200,7 @@ impl<N: NicScheduler> Hosts<N> {
     #[cold]
     pub(super) fn open_receiver(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId) {
         let flow = ctx.net.connections.first_message(connection);
-        let line_rate = ctx.net.topology.rate(ctx.net.ack_path(flow)[0]);
+        let line_rate = ctx.net.topology.rate(ctx.net.ack_path(flow).first());
         let env = FlowEnv { now: ctx.now, line_rate, ..ctx.net.flow_env(connection) };
         let notification = ctx.net.scheme.notification(&env);
         self.receivers[connection.index()] = Some(Box::new(Receiver {
@@ -335,7 +335,7 @@ impl<N: NicScheduler> Hosts<N> {
             ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection.0), 0);
         }
         if let Some(cnp) = cnp {
-            let nic = self.nic_of(links, ctx.net.ack_path(flow)[0]);
+            let nic = self.nic_of(links, ctx.net.ack_path(flow).first());
             self.send_cnp(ctx, links, flow, nic, &cnp);
         }
         if let Some(credit) = credit {
@@ -347,7 +347,7 @@ impl<N: NicScheduler> Hosts<N> {
 /// Sends a receiver's packet back to its flow's source: along the ACK path or, if packets have no path, by next hops.
 #[inline(always)] // runs for every packet
 pub(super) fn goes_back(net: &Network, packet: &mut Packet) {
-    packet.position = net.route(packet.flow).ack + 1;
+    packet.position = net.route(packet.flow).ack(1);
     if let Some(hops) = &net.paths.next_hops {
         debug_assert!(hops.choice().is_by_next_hops());
         // The packet's number spreads a flow's packets; the flow's number keeps all flows' first packets off one path.

@@ -85,7 +85,7 @@ impl<N: NicScheduler> Hosts<N> {
             message,
             others: OtherMessages::default(),
             nic,
-            position: net.paths.routes[connection.index()].data + 1,
+            position: net.paths.routes[connection.index()].data(1),
             priority: f.priority,
             state: SendState::Idle,
             reaction,

@@ -10,7 +10,7 @@ use super::port::DEAD;
 use crate::ctx::Ctx;
 use crate::fault::{Cause, FrameLoss};
 use crate::ids::{PortId, QueueId};
-use crate::packet::{BY_HOP, DATA, Frame, Kind, NO_FLOW, PacketId};
+use crate::packet::{DATA, Frame, Kind, NO_FLOW, PacketId, is_by_hop};
 
 /// A packet that has passed so many links while routing changed ends.
 const MAX_LINKS: u8 = 128;
@@ -36,12 +36,12 @@ impl<C: LinkControl> Links<C> {
     ) -> Time {
         let packet = &ctx.packets[id];
         let port = &self.ports[port_id.index()];
-        if packet.flow == NO_FLOW || packet.position & BY_HOP != 0 || !ctx.net.is_host(port.node) {
+        if packet.flow == NO_FLOW || is_by_hop(packet.position) || !ctx.net.is_host(port.node) {
             return arrival;
         }
         let route = ctx.net.route_at(packet.flow, ctx.simulated());
-        let first = if matches!(frame.kind, Kind::Data | Kind::Rts) { route.data } else { route.ack };
-        ctx.packets[id].position = first + 1;
+        let second = if matches!(frame.kind, Kind::Data | Kind::Rts) { route.data(1) } else { route.ack(1) };
+        ctx.packets[id].position = second;
         if !C::HAS_CREDITS {
             return arrival;
         }
@@ -63,7 +63,7 @@ impl<C: LinkControl> Links<C> {
             return Some((Cause::LinkDown, Some(fault)));
         }
         let packet = &ctx.packets[id];
-        if ctx.net.faults.is_some() && packet.position & BY_HOP != 0 {
+        if ctx.net.faults.is_some() && is_by_hop(packet.position) {
             let is_last = ctx.net.is_host(ctx.net.topology.node_of(port_id.peer()));
             if packet.links >= MAX_LINKS || (usize::from(packet.hops) >= MAX_INT_HOPS && !is_last) {
                 return Some((Cause::HopLimit, None));

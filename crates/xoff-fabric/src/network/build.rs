@@ -2,6 +2,7 @@
 //!
 //! `run/assemble.rs` makes the router too.
 
+use super::route::{MOST_HOPS, PathPorts};
 use std::sync::Arc;
 
 use xoff_engine::{Rate, Violation};
@@ -11,8 +12,7 @@ use super::dependencies::{Dependencies, DependencyError, Schedule};
 use super::nics::NicAssignment;
 use super::{Connections, Flow, Flows, Network, Paths, Route, UnloadedTimes, WireSizes, choice_violation};
 use crate::event::MAX_INDEX;
-use crate::ids::{ConnectionId, PortId};
-use crate::packet::BY_HOP;
+use crate::ids::ConnectionId;
 use crate::path::routing::{HostNic, Lanes, Router, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
@@ -91,48 +91,43 @@ pub fn network_env(
     Ok(NetworkEnv { line_rate, base_rtt: base_rtt + settings.host.processing_delay })
 }
 
+/// The room for all paths is estimated by so many of them: a list that is moved as it grows leaves behind memory that the run does not use.
+const SAMPLE: usize = 256;
+
 /// The paths of flows, each pair and key computed once.
 pub(super) struct PathWriter<'a> {
     router: &'a Router,
-    pub ports: Vec<PortId>,
+    pub ports: PathPorts,
     pub longest: usize,
-    /// Switches send messages, back along data paths.
-    goes_back: bool,
 }
 
 impl<'a> PathWriter<'a> {
-    /// Appends paths to `ports`, for a scheme with these `signals`.
-    pub fn new(router: &'a Router, signals: &Signals, ports: Vec<PortId>) -> PathWriter<'a> {
-        let goes_back = signals.congestion_point || signals.switch_point;
-        PathWriter { router, ports, longest: 0, goes_back }
+    /// Appends paths to `ports`.
+    pub fn new(router: &'a Router, ports: PathPorts) -> PathWriter<'a> {
+        PathWriter { router, ports, longest: 0 }
     }
 
     pub fn route(&mut self, (src, dst): (HostNic, HostNic), number: u64) -> Result<Route, BuildError> {
-        let data = self.ports.len();
-        self.router.path_between(src, dst, number, &mut self.ports)?;
-        let links = self.ports.len() - data;
-        let is_symmetric = self.router.is_symmetric();
-        let back = (is_symmetric || self.goes_back).then(|| {
-            for link in (0..links).rev() {
-                self.ports.push(self.ports[data + link].peer());
+        let first = self.ports.len();
+        let ports = self.ports.list_mut();
+        self.router.path_between(src, dst, number, ports)?;
+        let links = ports.len() - first;
+        if !self.router.is_symmetric() {
+            self.router.ack_path_between(src, dst, number, ports)?;
+            let (data, ack) = ports[first..].split_at(links);
+            // Where the ACKs go back all the same, their path need not be kept.
+            if ack.iter().copied().eq(data.iter().rev().map(|port| port.peer())) {
+                ports.truncate(first + links);
             }
-            data + links
-        });
-        let ack = match back {
-            Some(back) if is_symmetric => back,
-            _ => self.ports.len(),
-        };
-        if !is_symmetric {
-            self.router.ack_path_between(src, dst, number, &mut self.ports)?;
         }
-        let ack_links = self.ports.len() - ack;
+        let apart = ports.len() - first - links;
+        let ack_links = if apart > 0 { apart } else { links };
         self.longest = self.longest.max(links).max(ack_links);
         Ok(Route {
-            data: data as u32,
-            ack: ack as u32,
-            back: back.map_or(u32::MAX, |back| back as u32),
+            first: first as u32,
             links: links as u8,
             ack_links: ack_links as u8,
+            has_ack_path: apart > 0,
         })
     }
 }
@@ -185,7 +180,7 @@ impl Network {
         {
             return Err(BuildError::Choice(violation));
         }
-        let mut paths = PathWriter::new(router, &signals, Vec::new());
+        let mut paths = PathWriter::new(router, PathPorts::default());
         let connections = Connections::new(&flows, &schedule.connections);
         let mut nics = NicAssignment::new(seed);
         let count = connections.count(flows.len());
@@ -195,15 +190,18 @@ impl Network {
             let choice = schedule.nics.get(first.index()).copied().flatten().unwrap_or(settings.host.nic);
             let (ends, number) = nics.next(router, &flows.of(first), choice)?;
             routes.push(paths.route(ends, number)?);
+            if routes.len() == SAMPLE {
+                paths.ports.make_room(SAMPLE, count - SAMPLE);
+            }
         }
         let hops = paths.longest.saturating_sub(1);
         if signals.int != IntPath::Off && hops > usize::from(settings.packets.int_hops) {
             return Err(BuildError::TooManyHops { hops, room: settings.packets.int_hops });
         }
         let mut ports = std::mem::take(&mut paths.ports);
-        ports.shrink_to_fit();
-        if ports.len() >= BY_HOP as usize {
-            let limit = BY_HOP - 1;
+        ports.list_mut().shrink_to_fit();
+        if ports.len() > MOST_HOPS as usize {
+            let limit = MOST_HOPS;
             return Err(BuildError::TooMany { what: "hops of all paths", count: ports.len(), limit });
         }
         let wire = WireSizes::new(&settings, &signals);

@@ -1,4 +1,4 @@
-//! Connections: which connection a message belongs to, and the paths of each connection.
+//! Connections: which connection a message belongs to.
 //!
 //! A connection (a queue pair of RDMA) goes from one host to another. It has one reaction point, one 5-tuple and so one
 //! path, and carries its messages one after the other. A message without a connection number of its own in the
@@ -8,22 +8,6 @@ use std::collections::HashMap;
 
 use super::Flows;
 use crate::ids::{ConnectionId, FlowId, NodeId};
-
-/// The places of a connection's paths in [`super::Paths::ports`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Route {
-    /// Place of the data path's first egress port, which is the sender's.
-    pub data: u32,
-    /// Place of the ACK path's first egress port, which is the receiver's.
-    pub ack: u32,
-    /// Place of the first egress port of the reversed data path, which the switches' messages take; `u32::MAX` where switches send none
-    /// and the ACK path is another one.
-    pub back: u32,
-    /// Number of links of the data path.
-    pub links: u8,
-    /// Number of links of the ACK path.
-    pub ack_links: u8,
-}
 
 /// Which connection each message belongs to.
 ///

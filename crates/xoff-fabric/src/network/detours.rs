@@ -1,5 +1,6 @@
 //! Paths around links that are down.
 
+use super::route::{MOST_HOPS, Path, PathPorts};
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
@@ -12,8 +13,7 @@ use super::nics::NicAssignment;
 use super::{BuildError, Network, Route};
 use crate::event::MAX_INDEX;
 use crate::fault::{Convergence, Detour, Epochs, Fault, FaultPlan};
-use crate::ids::{ConnectionId, PortId};
-use crate::packet::BY_HOP;
+use crate::ids::ConnectionId;
 use crate::path::routing::{HostNic, Router};
 
 /// What picks a connection's path: its NICs, and its number among the connections of these NICs.
@@ -58,14 +58,14 @@ impl Network {
                 }
                 return Ok((Arc::default(), next_hops.map(Arc::new)));
             }
-            let mut writer = PathWriter::new(&around, &self.signals, mem::take(&mut ports));
+            let mut writer = PathWriter::new(&around, mem::take(&mut ports));
             let routes = self.detours(&mut writer, &keys, dead);
             ports = mem::take(&mut writer.ports);
             self.check_hops(writer.longest.saturating_sub(1))?;
             Ok((Arc::new(routes), None))
         })?;
-        if ports.len() >= BY_HOP as usize {
-            let limit = BY_HOP - 1;
+        if ports.len() > MOST_HOPS as usize {
+            let limit = MOST_HOPS;
             return Err(BuildError::TooMany { what: "hops of all paths", count: ports.len(), limit });
         }
         self.paths.ports = ports;
@@ -104,12 +104,9 @@ impl Network {
     ) -> HashMap<ConnectionId, Route> {
         let mut routes = HashMap::new();
         for (number, route) in self.paths.routes.iter().enumerate() {
-            let is_dead = |ports: &[PortId]| ports.iter().any(|port| dead.contains(&(port.link() as u32)));
-            let of = |ports: &[PortId], start: u32, links: u8| {
-                is_dead(&ports[start as usize..][..usize::from(links)])
-            };
+            let is_dead = |path: Path<'_>| path.iter().any(|port| dead.contains(&(port.link() as u32)));
             let crosses =
-                |ports: &[PortId], r: &Route| of(ports, r.data, r.links) || of(ports, r.ack, r.ack_links);
+                |ports: &PathPorts, r: &Route| is_dead(Path::of(ports.data(r))) || is_dead(ports.ack(r));
             if !crosses(&writer.ports, route) {
                 continue;
             }
@@ -120,7 +117,7 @@ impl Network {
                     _ = routes.insert(ConnectionId::at(number), other)
                 }
                 _ => {
-                    writer.ports.truncate(before);
+                    writer.ports.list_mut().truncate(before);
                     writer.longest = longest;
                 }
             }

@@ -1,5 +1,6 @@
 //! Messages that join a network while it runs: their connections, and the paths of these.
 
+use super::route::MOST_HOPS;
 use std::collections::HashMap;
 use std::mem;
 
@@ -10,7 +11,6 @@ use super::nics::NicAssignment;
 use super::{BuildError, Flow, Network};
 use crate::event::MAX_INDEX;
 use crate::ids::{ConnectionId, FlowId, NodeId};
-use crate::packet::BY_HOP;
 use crate::path::routing::{Lanes, Router};
 
 /// What picks connections and their paths for messages that join a network: the counts that [`Network::along`] leaves behind.
@@ -77,12 +77,12 @@ impl Growth {
             let (ends, turn) = self.nics.next(router, &flow, net.settings.host.nic)?;
             let ports = mem::take(&mut net.paths.ports);
             let before = ports.len();
-            let mut writer = PathWriter::new(router, &net.signals, ports);
+            let mut writer = PathWriter::new(router, ports);
             let route = writer.route(ends, turn);
             let longest = writer.longest;
             net.paths.ports = mem::take(&mut writer.ports);
             let fits = net.check_hops(longest.saturating_sub(1)).and_then(|()| {
-                let (count, limit) = (net.paths.ports.len(), BY_HOP - 1);
+                let (count, limit) = (net.paths.ports.len(), MOST_HOPS);
                 let fits = count <= limit as usize;
                 if fits {
                     Ok(())
@@ -93,7 +93,7 @@ impl Growth {
             match route.and_then(|route| fits.map(|()| route)) {
                 Ok(route) => net.paths.routes.push(route),
                 Err(error) => {
-                    net.paths.ports.truncate(before);
+                    net.paths.ports.list_mut().truncate(before);
                     return Err(error);
                 }
             }

@@ -13,15 +13,17 @@ mod growth;
 mod nics;
 mod path_choice;
 mod replay;
+mod route;
 mod unloaded;
 
 pub use build::{BuildError, network_env};
-pub use connections::{Connections, Route};
+pub use connections::Connections;
 pub use dependencies::Schedule;
-pub use flows::Flows;
+pub use flows::{FlowColumns, Flows};
 pub use growth::Growth;
 pub use path_choice::choice_violation;
 pub use replay::ideal_steps;
+pub use route::{Path, PathPorts, Route};
 pub use unloaded::UnloadedFct;
 pub(crate) use unloaded::UnloadedTimes;
 pub(crate) use unloaded::{lead, uniform};
@@ -70,8 +72,8 @@ impl Flow {
 
 /// The ways of all connections' packets.
 pub struct Paths {
-    /// Egress ports of all paths, one path after the other.
-    pub ports: Vec<PortId>,
+    /// Egress ports of all paths.
+    pub ports: PathPorts,
     /// By connection: where its paths lie in `ports`.
     pub routes: Vec<Route>,
     /// The equal-cost next hops of all switches, if packets choose their way as they go.
@@ -141,7 +143,7 @@ impl Network {
     }
 
     /// The egress ports of a flow's ACK path at a time, if its packets have paths.
-    pub(crate) fn ack_path_at(&self, flow: FlowId, at: Time) -> &[PortId] {
+    pub(crate) fn ack_path_at(&self, flow: FlowId, at: Time) -> Path<'_> {
         self.ack_ports(self.route_at(flow, at))
     }
 
@@ -184,12 +186,12 @@ impl Network {
 
     /// The egress ports of a route's data path.
     pub(crate) fn data_ports(&self, route: &Route) -> &[PortId] {
-        &self.paths.ports[route.data as usize..][..route.links as usize]
+        self.paths.ports.data(route)
     }
 
     /// The egress ports of a route's ACK path.
-    pub(crate) fn ack_ports(&self, route: &Route) -> &[PortId] {
-        &self.paths.ports[route.ack as usize..][..route.ack_links as usize]
+    pub(crate) fn ack_ports(&self, route: &Route) -> Path<'_> {
+        self.paths.ports.ack(route)
     }
 
     /// The egress ports of a flow's data path, first to last; while all links are up.
@@ -198,8 +200,24 @@ impl Network {
     }
 
     /// The egress ports of a flow's ACK path, first to last.
-    pub fn ack_path(&self, flow: FlowId) -> &[PortId] {
+    pub fn ack_path(&self, flow: FlowId) -> Path<'_> {
         self.ack_ports(self.route(flow))
+    }
+
+    /// The number of links from the host that a packet comes from up to the one that it takes next, of which a switch has decided. A
+    /// message of a switch counts as one of the receiver of the data that it is about.
+    pub(crate) fn links_up_to_next(&self, packet: &Packet) -> u8 {
+        if packet.destination().is_some() {
+            return packet.links;
+        }
+        // The position has moved on to the link behind.
+        let mut place = packet.position.wrapping_sub(1);
+        let mut links = 1;
+        while !self.is_host(self.topology.node_of(self.paths.ports.at(place))) {
+            place = place.wrapping_sub(1);
+            links += 1;
+        }
+        links
     }
 
     /// Whether the run may end without a flow.
@@ -269,8 +287,8 @@ impl Network {
                     rates.max().unwrap_or_else(|| rate(end.peer()))
                 }
             },
-            (Some(_), None) => rate(self.paths.ports[packet.point as usize]),
-            (None, _) => rate(self.paths.ports[packet.position as usize]),
+            (Some(_), None) => rate(self.paths.ports.at(packet.point)),
+            (None, _) => rate(self.paths.ports.at(packet.position)),
         }
     }
 
@@ -320,7 +338,7 @@ impl Network {
         let flow = UnloadedFlow {
             topology: &self.topology,
             wire: &self.plain,
-            data: self.data_path(flow),
+            data: Path::of(self.data_path(flow)),
             ack: self.ack_path(flow),
             ack_every: u64::from(host.ack_every),
             processing_delay: host.processing_delay,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use xoff_engine::{Rate, Time};
 
-use super::WireSizes;
+use super::{Path, WireSizes};
 use crate::ids::PortId;
 use crate::path::routing::LinkTime;
 use crate::path::topology::{NodeKind, Topology};
@@ -87,9 +87,9 @@ impl<'a> UnloadedTimes<'a> {
     }
 
     /// Round-trip time of a full packet and its ACK.
-    pub fn round_trip(&self, data: &[PortId], ack: &[PortId]) -> Time {
+    pub fn round_trip(&self, data: &[PortId], ack: Path<'_>) -> Time {
         let there = data.iter().map(|&p| self.data(p));
-        let back = ack.iter().enumerate().map(|(hop, &p)| self.ack(p, hop));
+        let back = ack.iter().enumerate().map(|(hop, p)| self.ack(p, hop));
         there.chain(back).fold(Time::ZERO, |sum, t| sum + t)
     }
 }
@@ -107,8 +107,8 @@ pub struct UnloadedFct {
 pub(super) struct UnloadedFlow<'a> {
     pub topology: &'a Topology,
     pub wire: &'a WireSizes,
-    pub data: &'a [PortId],
-    pub ack: &'a [PortId],
+    pub data: Path<'a>,
+    pub ack: Path<'a>,
     pub ack_every: u64,
     pub processing_delay: Time,
     pub doorbell_delay: Time,
@@ -130,7 +130,7 @@ impl UnloadedFlow<'_> {
         // back only the next packet on the same link.
         let (mut first, mut slowest, mut now) = (Time::ZERO, Time::ZERO, Time::ZERO);
         let mut through = Time::ZERO;
-        for (hop, &port) in self.data.iter().enumerate() {
+        for (hop, port) in self.data.iter().enumerate() {
             let rate = self.topology.rate(port);
             let (full, gap) = (rate.serialization(frame), rate.serialization(self.wire.gap));
             (through, slowest) = (first + full, slowest.max(full + gap));
@@ -144,11 +144,11 @@ impl UnloadedFlow<'_> {
             first += self.lead(self.data, hop, frame);
             now += self.lead(self.data, hop, last);
         }
-        let propagation = |path: &[PortId]| path.iter().fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
+        let propagation = |path: Path<'_>| path.iter().fold(Time::ZERO, |s, p| s + self.topology.delay(p));
         let delivered = self.doorbell_delay + now + propagation(self.data);
         // All ACKs have one size and come evenly, apart from the last one. So the last ACK is delayed most by one of three:
         // itself, the first ACK, or the ACK before it; and the slowest link takes its time for each ACK in between.
-        let ack_time = |&port: &PortId| {
+        let ack_time = |port: PortId| {
             let rate = self.topology.rate(port);
             rate.serialization(self.wire.ack) + rate.serialization(self.wire.gap)
         };
@@ -167,11 +167,12 @@ impl UnloadedFlow<'_> {
 
     /// Time from the start of `bytes` on a link of a path to their earliest start on the next link; on the last link, to
     /// their end.
-    fn lead(&self, path: &[PortId], hop: usize, bytes: u64) -> Time {
-        let rate = self.topology.rate(path[hop]);
-        match path.get(hop + 1) {
-            Some(&next) => lead(self.header, bytes, rate, self.topology.rate(next)),
-            None => rate.serialization(bytes),
+    fn lead(&self, path: Path<'_>, hop: usize, bytes: u64) -> Time {
+        let rate = self.topology.rate(path.at(hop));
+        if hop + 1 < path.len() {
+            lead(self.header, bytes, rate, self.topology.rate(path.at(hop + 1)))
+        } else {
+            rate.serialization(bytes)
         }
     }
 }

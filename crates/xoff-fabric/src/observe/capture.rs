@@ -137,38 +137,20 @@ impl Capture {
     }
 }
 
-/// The same if connections change their routes: counted back to the port of a host at which the route begins, or to the switch
-/// that a switch's message comes from.
-fn links_of_any_route(net: &Network, packet: &Packet) -> u8 {
-    let ports = &net.paths.ports[..packet.position as usize];
-    let is_first = |port: &PortId| net.is_host(net.topology.node_of(*port));
-    ports.iter().rev().position(is_first).map_or(1, |before| before as u8 + 1)
-}
-
 /// The number of links that a packet has passed, including the one that it is about to take.
 fn links(net: &Network, packet: &Packet) -> u8 {
     if packet.concerns_link() {
         return 1;
     }
-    if packet.destination().is_some() {
-        return packet.links;
+    let from_host = net.links_up_to_next(packet);
+    if packet.kind != Kind::Cnm || packet.destination().is_some() || net.faults.is_some() {
+        return from_host;
     }
-    if net.faults.is_some() {
-        return links_of_any_route(net, packet);
-    }
-    let route = net.route(packet.flow);
-    let start = match packet.kind {
-        Kind::Data | Kind::Trimmed | Kind::Rts | Kind::Pfc | Kind::CreditUpdate => route.data,
-        Kind::Ack | Kind::Nack | Kind::Cnp | Kind::Pull | Kind::Credit => route.ack,
-        Kind::Cnm => {
-            // A CNM starts at the switch of its congestion point, which lies on the data path.
-            let priorities = usize::from(net.settings.switch.priorities);
-            let (path, point) = (net.data_path(packet.flow), QueueId(packet.point).port(priorities));
-            let hop = path.iter().position(|&port| port == point);
-            route.back + (path.len() - hop.unwrap_or(path.len())) as u32
-        }
-    };
-    (packet.position - start) as u8
+    // A CNM starts at the switch of its congestion point, which lies on the data path.
+    let priorities = usize::from(net.settings.switch.priorities);
+    let (path, point) = (net.data_path(packet.flow), QueueId(packet.point).port(priorities));
+    let behind = path.iter().rev().position(|&port| port == point).map_or(0, |ports| ports + 1);
+    from_host - behind as u8
 }
 
 impl Probe for Capture {

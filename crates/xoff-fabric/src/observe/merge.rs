@@ -85,25 +85,16 @@ impl Records {
 
 impl AddAssign for Totals {
     fn add_assign(&mut self, part: Totals) {
-        add(&mut self.pause_frames, part.pause_frames);
-        add(&mut self.resume_frames, part.resume_frames);
-        add(&mut self.credit_updates, part.credit_updates);
-        add(&mut self.marks, part.marks);
-        add(&mut self.chances, part.chances);
-        add(&mut self.close_calls, part.close_calls);
-        add(&mut self.drops, part.drops);
+        self.pause_frames += part.pause_frames;
+        self.resume_frames += part.resume_frames;
+        self.credit_updates += part.credit_updates;
+        self.marks += part.marks;
+        self.chances += part.chances;
+        self.close_calls += part.close_calls;
+        self.drops += part.drops;
         self.cnms_sent += part.cnms_sent;
         self.cnms_lost += part.cnms_lost;
         append(&mut self.flow_tables, part.flow_tables);
-    }
-}
-
-/// Adds numbers by port, of which each part has those of its own ports.
-fn add<T: AddAssign>(all: &mut Vec<T>, partition: Vec<T>) {
-    if all.is_empty() {
-        *all = partition;
-    } else {
-        all.iter_mut().zip(partition).for_each(|(sum, n)| *sum += n);
     }
 }
 

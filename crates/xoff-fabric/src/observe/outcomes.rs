@@ -1,9 +1,9 @@
 //! The outcomes of messages: in the order of their ends while a run goes on, by number once it is over.
 //!
 //! They are most of what a long run keeps, and most of their fields are 0. So each is kept as the bytes of its fields that are not:
-//! some 20 bytes in place of the 96 of a [`FlowOutcome`].
+//! some 10 bytes in place of the 96 of a [`FlowOutcome`].
 
-use xoff_engine::Time;
+use xoff_engine::{Column, Time};
 
 use super::detection::Marks;
 use super::records::FlowOutcome;
@@ -15,17 +15,20 @@ const ROOM: usize = 32;
 /// Outcomes that lie one after the other without an index of their places.
 const STRIDE: usize = 16;
 
-/// Bits of the first number of an outcome, its flags. The flags above these are those of [`fields`], in their order.
+/// Bits of the first number of an outcome, its flags, between which lie those of [`fields`], in their order. Those of most outcomes fit into a
+/// byte.
 const STARTED: u64 = 1;
 const COMPLETED: u64 = 1 << 1;
-const HOL_BLOCKED: u64 = 1 << 2;
-const RECALLED: u64 = 1 << 3;
-const FIRST_FIELD: u64 = 1 << 4;
+const FIRST_FIELD: u64 = 1 << 2;
+const FIELDS: usize = 10;
+const HOL_BLOCKED: u64 = FIRST_FIELD << FIELDS;
+const RECALLED: u64 = HOL_BLOCKED << 1;
 
-/// The fields of an outcome that are numbers, of which those that are 0 take no room.
-fn fields(outcome: &FlowOutcome) -> [u64; 10] {
+/// The fields of an outcome that are numbers, of which those that are 0 take no room. The first is how long after its `planned` time the message
+/// started.
+fn fields(outcome: &FlowOutcome, planned: Time) -> [u64; FIELDS] {
     [
-        outcome.start.0,
+        outcome.start.0.wrapping_sub(planned.0),
         outcome.fct.map_or(0, |fct| fct.0),
         outcome.acked_bytes,
         outcome.packets_sent,
@@ -61,9 +64,9 @@ fn take(bytes: &[u8], place: &mut usize) -> u64 {
     }
 }
 
-/// Appends an outcome.
-fn put_outcome(bytes: &mut Vec<u8>, outcome: &FlowOutcome) {
-    let fields = fields(outcome);
+/// Appends the outcome of a message that was to start at a `planned` time.
+fn put_outcome(bytes: &mut Vec<u8>, outcome: &FlowOutcome, planned: Time) {
+    let fields = fields(outcome, planned);
     let flag = |is_set: bool, flag: u64| if is_set { flag } else { 0 };
     let mut flags = flag(outcome.started, STARTED)
         | flag(outcome.fct.is_some(), COMPLETED)
@@ -76,8 +79,8 @@ fn put_outcome(bytes: &mut Vec<u8>, outcome: &FlowOutcome) {
     fields.into_iter().filter(|field| *field != 0).for_each(|field| put(bytes, field));
 }
 
-/// Takes the outcome at a place, and moves the place behind it.
-fn take_outcome(bytes: &[u8], place: &mut usize) -> FlowOutcome {
+/// Takes the outcome at a place, of a message that was to start at a `planned` time, and moves the place behind it.
+fn take_outcome(bytes: &[u8], place: &mut usize, planned: Time) -> FlowOutcome {
     let flags = take(bytes, place);
     let mut flag = FIRST_FIELD;
     let mut field = || {
@@ -85,7 +88,7 @@ fn take_outcome(bytes: &[u8], place: &mut usize) -> FlowOutcome {
         flag <<= 1;
         if is_there { take(bytes, place) } else { 0 }
     };
-    let (start, fct) = (Time(field()), Time(field()));
+    let (start, fct) = (Time(field().wrapping_add(planned.0)), Time(field()));
     FlowOutcome {
         started: flags & STARTED != 0,
         start,
@@ -104,7 +107,7 @@ fn take_outcome(bytes: &[u8], place: &mut usize) -> FlowOutcome {
 
 /// Moves a place behind the outcome there.
 fn skip_outcome(bytes: &[u8], place: &mut usize) {
-    let fields = (take(bytes, place) / FIRST_FIELD).count_ones();
+    let fields = (take(bytes, place) & (HOL_BLOCKED - FIRST_FIELD)).count_ones();
     for _ in 0..fields {
         take(bytes, place);
     }
@@ -115,21 +118,29 @@ fn skip_outcome(bytes: &[u8], place: &mut usize) {
 pub(crate) struct Ends {
     /// Of each message its number and its outcome.
     bytes: Vec<u8>,
+    /// When messages were to start, as far as that is known: most start then.
+    planned: Column<Time>,
 }
 
 impl Ends {
     /// Without outcomes, with room for those of `flows` messages where there are addresses enough. Room that is not used takes no
-    /// memory.
-    pub fn with_room(flows: usize) -> Ends {
-        let mut ends = Ends::default();
+    /// memory. Messages were `planned` to start at these times.
+    pub fn with_room(flows: usize, planned: &Column<Time>) -> Ends {
+        let mut ends = Ends { planned: planned.clone(), ..Ends::default() };
         _ = ends.bytes.try_reserve_exact(flows.saturating_mul(ROOM));
         ends
     }
 
     /// Adds the outcome of a message that has ended.
     pub fn push(&mut self, flow: FlowId, outcome: &FlowOutcome) {
+        let planned = self.planned_start(flow);
         put(&mut self.bytes, flow.0.into());
-        put_outcome(&mut self.bytes, outcome);
+        put_outcome(&mut self.bytes, outcome, planned);
+    }
+
+    /// When a message was to start; zero if that is not known.
+    fn planned_start(&self, flow: FlowId) -> Time {
+        if flow.index() < self.planned.len() { self.planned.at(flow.index()) } else { Time::ZERO }
     }
 
     /// A place behind the messages that have ended so far, for [`Ends::after`].
@@ -142,7 +153,7 @@ impl Ends {
         std::iter::from_fn(move || {
             (place < self.bytes.len()).then(|| {
                 let flow = FlowId(take(&self.bytes, &mut place) as u32);
-                (flow, take_outcome(&self.bytes, &mut place))
+                (flow, take_outcome(&self.bytes, &mut place, self.planned_start(flow)))
             })
         })
     }
@@ -197,7 +208,7 @@ impl Outcomes {
         for (number, place) in places.into_iter().enumerate() {
             let flow = FlowId::at(number);
             let mut outcome = match place.checked_sub(1) {
-                Some(place) => outcome_of(ends, place),
+                Some(place) => outcome_of(ends, flow, place),
                 None => FlowOutcome::default(),
             };
             while let Some((_, more)) = marks.next_if(|(of, _)| *of == flow) {
@@ -214,7 +225,7 @@ impl Outcomes {
         if self.count.is_multiple_of(STRIDE) {
             self.places.push(self.bytes.len());
         }
-        put_outcome(&mut self.bytes, outcome);
+        put_outcome(&mut self.bytes, outcome, Time::ZERO);
         self.count += 1;
         self.started += usize::from(outcome.started);
     }
@@ -244,21 +255,21 @@ impl Outcomes {
         for _ in 0..flow.index() % STRIDE {
             skip_outcome(&self.bytes, &mut place);
         }
-        take_outcome(&self.bytes, &mut place)
+        take_outcome(&self.bytes, &mut place, Time::ZERO)
     }
 
     /// All outcomes, by number.
     pub fn iter(&self) -> impl Iterator<Item = FlowOutcome> {
         let mut place = 0;
-        (0..self.count).map(move |_| take_outcome(&self.bytes, &mut place))
+        (0..self.count).map(move |_| take_outcome(&self.bytes, &mut place, Time::ZERO))
     }
 }
 
-/// The outcome at a place of all ends, as if they were one list.
-fn outcome_of(ends: &[Ends], mut place: usize) -> FlowOutcome {
+/// The outcome of a message at a place of all ends, as if they were one list.
+fn outcome_of(ends: &[Ends], flow: FlowId, mut place: usize) -> FlowOutcome {
     for ends in ends {
         if place < ends.bytes.len() {
-            return take_outcome(&ends.bytes, &mut place);
+            return take_outcome(&ends.bytes, &mut place, ends.planned_start(flow));
         }
         place -= ends.bytes.len();
     }
@@ -281,7 +292,7 @@ mod tests {
     fn each_outcome_gets_its_messages_place() {
         // Of five messages 3, 0, 4 and 1 end, in this order, in two partitions, after as many packets as their number and ten; 2
         // does not.
-        let (mut here, mut there) = (Ends::with_room(5), Ends::default());
+        let (mut here, mut there) = (Ends::with_room(5, &Column::default()), Ends::default());
         here.push(FlowId(3), &sent(13));
         let seen = here.place();
         here.push(FlowId(0), &sent(10));
@@ -313,11 +324,16 @@ mod tests {
         };
         let numbers = (0..70).map(|n| (1 << (n % 64)) - u64::from(n % 3 == 0)).chain([0, 127, 128, u64::MAX]);
         let outcomes: Vec<_> = numbers.map(of).collect();
-        let mut ends = Ends::default();
+        // Messages start before, at and after the times planned; of the last ones no time is known.
+        let planned = (0..outcomes.len() as u64 - 5).map(|n| Time(1 << (n * 7 % 64))).collect();
+        let mut ends = Ends::with_room(outcomes.len(), &planned);
         // In reverse, so that an order is made.
         for (flow, outcome) in outcomes.iter().enumerate().rev() {
             ends.push(FlowId::at(flow), outcome);
         }
+        let mut so_far: Vec<_> = ends.after(0).map(|(_, outcome)| outcome).collect();
+        so_far.reverse();
+        assert_eq!(so_far, outcomes);
         let all = Outcomes::new(outcomes.len(), &[ends], Vec::new(), &[]);
         assert_eq!(all.iter().collect::<Vec<_>>(), outcomes);
         let single: Vec<_> = FlowId::all(outcomes.len()).map(|flow| all.of(flow)).collect();
@@ -338,7 +354,8 @@ mod tests {
 
     #[test]
     fn a_message_without_anything_rare_takes_few_bytes() {
-        // 1 MB in 1,000 packets from 10 ms on, in 100 us: 2 bytes of flags, 5 of 10^10 ps, 4 of 10^8 ps, 3 of 10^6 and 2 of 1,000 are 16.
+        // 1 MB in 1,000 packets from 10 ms on, in 100 us: 1 byte of flags, 4 of 10^8 ps, 3 of 10^6 and 2 of 1,000 are 10; and 5 of 10^10 ps
+        // where nobody knows that it was to start then.
         let whole = FlowOutcome {
             started: true,
             start: Time::from_us(10_000),
@@ -347,8 +364,11 @@ mod tests {
             packets_sent: 1_000,
             ..FlowOutcome::default()
         };
-        let mut bytes = Vec::new();
-        put_outcome(&mut bytes, &whole);
-        assert_eq!(bytes.len(), 16);
+        let bytes = |planned: Time| {
+            let mut bytes = Vec::new();
+            put_outcome(&mut bytes, &whole, planned);
+            bytes.len()
+        };
+        assert_eq!((bytes(whole.start), bytes(Time::ZERO)), (10, 15));
     }
 }

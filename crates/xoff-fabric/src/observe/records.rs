@@ -13,6 +13,7 @@ use super::capture::{PacketFilter, PacketRecords};
 use super::detection::{MarkRecord, Marks, StateRecord};
 use super::losses::{Losses, WatchdogRecord};
 use super::outcomes::{Ends, Outcomes};
+use super::port_counts::PortCounts;
 use super::probe::{Hooks, Probe};
 use super::rows::{
     NotificationRecord, OwnRow, PauseRecord, PrioritySample, QueueSample, RateSample, RootRecord,
@@ -122,19 +123,19 @@ pub struct FlowOutcome {
 #[derive(Default)]
 pub struct Totals {
     /// PAUSE frames sent.
-    pub pause_frames: Vec<u64>,
+    pub pause_frames: PortCounts<u64>,
     /// RESUME frames sent.
-    pub resume_frames: Vec<u64>,
+    pub resume_frames: PortCounts<u64>,
     /// Updates of credits sent.
-    pub credit_updates: Vec<u64>,
+    pub credit_updates: PortCounts<u64>,
     /// Packets marked at the port's egress.
-    pub marks: Vec<Marks>,
+    pub marks: PortCounts<Marks>,
     /// Packets whose mark at the port's egress hung on a random number; counted only in a fast-forwarded run.
-    pub chances: Vec<u64>,
+    pub chances: PortCounts<u64>,
     /// Packets that left a queue at the port's egress that was close to being marked, or beyond; counted only in a fast-forwarded run.
-    pub close_calls: Vec<u64>,
+    pub close_calls: PortCounts<u64>,
     /// Packets dropped at the port's ingress.
-    pub drops: Vec<u64>,
+    pub drops: PortCounts<u64>,
     /// CNMs sent, in the whole network.
     pub cnms_sent: u64,
     /// CNMs lost at switches that had forgotten the flow, in the whole network.
@@ -228,13 +229,13 @@ impl Records {
     pub(crate) fn new(recording: Recording, net: &Network, flows: usize) -> Self {
         let ports = net.topology.ports() as usize;
         let totals = Totals {
-            pause_frames: vec![0; ports],
-            resume_frames: vec![0; ports],
-            credit_updates: vec![0; ports],
-            marks: bytemuck::zeroed_vec(ports),
-            chances: vec![0; ports],
-            close_calls: vec![0; ports],
-            drops: vec![0; ports],
+            pause_frames: PortCounts::new(ports),
+            resume_frames: PortCounts::new(ports),
+            credit_updates: PortCounts::new(ports),
+            marks: PortCounts::new(ports),
+            chances: PortCounts::new(ports),
+            close_calls: PortCounts::new(ports),
+            drops: PortCounts::new(ports),
             ..Totals::default()
         };
         let priorities = u32::from(net.settings.switch.priorities);
@@ -245,7 +246,7 @@ impl Records {
         let breaks =
             net.faults.is_some() || net.settings.switch.watchdog.is_some() || net.settings.link.loses();
         let losses = breaks.then(Losses::new);
-        let partial = Partial { ends: Ends::with_room(flows), ..Partial::default() };
+        let partial = Partial { ends: Ends::with_room(flows, net.flows.starts()), ..Partial::default() };
         let mut records = Records { partial, totals, samples, recording, losses, ..Records::default() };
         records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());
         records
@@ -334,7 +335,7 @@ impl Probe for Records {
     }
 
     fn on_mark(&mut self, now: Time, egress: PortId, packet: &Packet, mark: Mark) {
-        self.totals.marks[egress.index()].count(mark);
+        self.totals.marks.at(egress).count(mark);
         if self.recording.marks {
             self.marks.push(MarkRecord { time: now, port: egress, flow: packet.flow, seq: packet.seq, mark });
         }
@@ -343,7 +344,7 @@ impl Probe for Records {
     fn on_drop(&mut self, _: Time, port: PortId, packet: &Packet) {
         match packet.kind {
             Kind::Cnm => self.totals.cnms_lost += 1,
-            _ => self.totals.drops[port.index()] += 1,
+            _ => *self.totals.drops.at(port) += 1,
         }
     }
 
@@ -355,8 +356,8 @@ impl Probe for Records {
 
     fn on_control_frame(&mut self, _: Time, port: PortId, kind: Kind) {
         match kind {
-            Kind::Pfc => self.totals.pause_frames[port.index()] += 1,
-            Kind::CreditUpdate => self.totals.credit_updates[port.index()] += 1,
+            Kind::Pfc => *self.totals.pause_frames.at(port) += 1,
+            Kind::CreditUpdate => *self.totals.credit_updates.at(port) += 1,
             _ => self.totals.cnms_sent += 1,
         }
     }

@@ -73,8 +73,14 @@ pub const HAS_QUEUE: u8 = 16;
 pub const LAST_HOP: u8 = 32;
 
 /// Bit of `position`: each switch chooses the packet's next hop or its lane, and the other bits are the port at which the packet
-/// ends.
+/// ends. Places of paths have this bit only together with the next one.
 pub(crate) const BY_HOP: u32 = 1 << 31;
+
+/// Whether each switch chooses the next hop, or the lane, of a packet with a `position`.
+#[inline(always)] // runs for every packet
+pub(crate) const fn is_by_hop(position: u32) -> bool {
+    position.cast_signed() < (BY_HOP | BY_HOP >> 1).cast_signed()
+}
 
 /// A packet: one cache line. Its telemetry, if a scheme asks for any, lies beside it in [`Packets`].
 #[derive(Clone, Copy, Debug)]
@@ -295,7 +301,7 @@ impl Packet {
     /// The host's port at which the packet ends, if each switch chooses its next hop; `None` if its path is fixed.
     #[inline]
     pub fn destination(&self) -> Option<PortId> {
-        (self.position & BY_HOP != 0).then_some(PortId(self.position & !BY_HOP))
+        is_by_hop(self.position).then_some(PortId(self.position & !BY_HOP))
     }
 
     /// Lets each switch choose the next hop of a packet that leaves its host, to another host's `port`; `path_number` names

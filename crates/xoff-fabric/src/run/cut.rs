@@ -6,6 +6,7 @@
 //! with hosts are divided: a partition grows by the nearest of them, so that the pods of a fat-tree stay together. The
 //! other switches then join the partition with which they have the most traffic.
 
+use crate::network::Path;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -224,8 +225,8 @@ impl Load {
         let topology = &net.topology;
         let (mut nodes, mut links) = (vec![0; topology.nodes.len()], vec![0; topology.links.len()]);
         let mut hosts = vec![Time::ZERO; topology.nodes.len()];
-        let mut pass = |ports: &[PortId], packets: u64| {
-            for &port in ports {
+        let mut pass = |path: Path<'_>, packets: u64| {
+            for port in path.iter() {
                 links[port.link()] += packets;
                 nodes[topology.node_of(port.peer()).index()] += packets;
             }
@@ -233,7 +234,7 @@ impl Load {
         for (number, flow) in FlowId::all(net.flows.len()).zip(net.flows.iter()) {
             let (data, acks) = Self::packets(net, number, duration);
             let path = net.data_path(number);
-            pass(path, data);
+            pass(Path::of(path), data);
             pass(net.ack_path(number), acks);
             let time = topology.rate(path[0]).serialization(net.wire.frame()).0.saturating_mul(data);
             for host in [flow.src, flow.dst] {

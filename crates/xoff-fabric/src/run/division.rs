@@ -97,7 +97,7 @@ impl Division {
         let whole = net.shares_memory();
         for connection in ConnectionId::all(connections) {
             let flow = net.connections.first_message(connection);
-            for &port in net.data_path(flow).iter().chain(net.ack_path(flow)) {
+            for port in net.data_path(flow).iter().copied().chain(net.ack_path(flow).iter()) {
                 sets.union(connection.0, (connections + port.index().min(port.peer().index())) as u32);
                 for node in [topology.node_of(port), topology.node_of(port.peer())] {
                     if whole || net.is_host(node) {

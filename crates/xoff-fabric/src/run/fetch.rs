@@ -113,7 +113,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             self.hosts.fetch_end_address(&self.ctx.net, packet);
             !is_data
         } else {
-            fetch_ahead(&self.ctx.net.paths.ports, packet.position);
+            self.ctx.net.paths.ports.fetch(packet.position);
             is_data == (self.ctx.net.signals.int == IntPath::Data)
         };
         self.ctx.packets.prefetch_telemetry_if(has_telemetry, id);

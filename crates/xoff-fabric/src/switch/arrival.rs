@@ -13,7 +13,7 @@ use crate::link::buffer::Overflow;
 use crate::link::flow_control::LinkControl;
 use crate::link::port::{DEAD, DROPS, Port};
 use crate::observe::Failure;
-use crate::packet::{BY_HOP, CHARGED, DATA, Frame, Kind, MAC_CONTROL, PacketId};
+use crate::packet::{CHARGED, DATA, Frame, Kind, MAC_CONTROL, PacketId, is_by_hop};
 
 impl Switches {
     /// A packet's last bit has arrived at a switch, or its header if switches cut through. Where `node` is not given it is looked up.
@@ -34,11 +34,11 @@ impl Switches {
         packet.ingress = ingress;
         let frame = packet.frame();
         let position = packet.position;
-        if position & BY_HOP != 0 {
+        if is_by_hop(position) {
             return self.arrival_by_hop(ctx, links, node, ingress, id);
         }
-        packet.position = position + 1;
-        let egress = ctx.net.paths.ports[position as usize];
+        packet.position = position.wrapping_add(1);
+        let egress = ctx.net.paths.ports.at(position);
         self.go_on(ctx, links, node, (ingress, frame.class), egress, id, frame);
     }
 

@@ -236,8 +236,8 @@ impl Switches {
             let is_close = detector.unmarked_bytes().is_some_and(|bytes| view.bytes > bytes / CLOSE);
             *chances += u64::from(is_by_chance);
             let totals = &mut ctx.probes.records.totals;
-            totals.chances[egress.index()] += u64::from(is_by_chance);
-            totals.close_calls[egress.index()] += u64::from(is_close);
+            *totals.chances.at(egress) += u64::from(is_by_chance);
+            *totals.close_calls.at(egress) += u64::from(is_close);
         }
         let packet = &mut ctx.packets[id];
         if mark > packet.mark {

@@ -37,11 +37,11 @@ impl Switches {
         let path = net.data_path_at(flow, ctx.simulated());
         let Some(hop) = path.iter().position(|&p| p == egress) else { return };
         // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.
-        let position = net.route_at(flow, ctx.simulated()).back + (path.len() - hop) as u32;
-        packet.position = position + 1;
+        let place = net.route_at(flow, ctx.simulated()).back((path.len() - hop) as u32);
+        packet.position = place.wrapping_add(1);
         ctx.probes.on_control_frame(ctx.now, egress, Kind::Cnm);
         let id = ctx.packets.insert(packet);
-        let out = net.paths.ports[position as usize];
+        let out = net.paths.ports.at(place);
         self.enqueue_own(ctx, links, out, id, frame);
     }
 }

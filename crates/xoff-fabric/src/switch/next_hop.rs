@@ -76,8 +76,9 @@ impl Switches {
         let packet = &mut ctx.packets[id];
         let Some(end) = packet.destination() else { return packet.ingress };
         let Some(hops) = &ctx.net.paths.next_hops else {
-            packet.point += 1;
-            return ctx.net.paths.ports[packet.point as usize - 1];
+            let place = packet.point;
+            packet.point = place.wrapping_add(1);
+            return ctx.net.paths.ports.at(place);
         };
         if packet.kind == Kind::Data && hops.detours().is_some() {
             return self.next_on_course(ctx, links, node, id, end);

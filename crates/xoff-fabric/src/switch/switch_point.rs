@@ -127,7 +127,7 @@ impl Switches {
                 flow: connection.0,
                 bytes: u64::from(packet.size),
                 // The packet's position has moved on to the port after this one.
-                hops: (packet.position - 1 - ctx.net.paths.routes[connection.index()].data) as u8,
+                hops: ctx.net.links_up_to_next(packet) - 1,
                 ingress: IngressView {
                     queue: from as u32,
                     bytes: buffer.occupancy(),

@@ -107,7 +107,7 @@ fn a_pause_is_a_row_of_its_priority() {
     let pfc: Vec<_> = rows.iter().filter(|r| r.kind == Kind::Pfc).collect();
     assert!(pfc.iter().all(|r| (r.priority(), r.size, r.inbound, r.port) == (Some(0), 64, false, PortId(1))));
     let (pauses, resumes): (Vec<&PacketRecord>, Vec<_>) = pfc.iter().copied().partition(|r| r.seq > 0);
-    assert_eq!(pauses.len() as u64, sim.records().totals.pause_frames[1]);
+    assert_eq!(pauses.len() as u64, sim.records().totals.pause_frames.of(PortId(1)));
     assert!(!pauses.is_empty() && pauses.iter().all(|r| r.seq == u64::from(u16::MAX)), "{pfc:?}");
     assert!(!resumes.is_empty(), "{pfc:?}");
     // Nothing of it is another run's without the record: the same events in the same order, and the same flows.

@@ -64,7 +64,7 @@ fn tcd() -> AnyDetector {
 fn tcd_marks_the_root_ce_and_what_waits_behind_pauses_ue() {
     let sim = spreading(&tcd(), everything);
     let records = sim.records();
-    let at = |name: &str| records.totals.marks[port(&sim, name).index()];
+    let at = |name: &str| records.totals.marks.of(port(&sim, name));
     assert!(at("s2->h6").ce > 100 && at("s2->h6").ue == 0, "{:?}", at("s2->h6"));
     assert!(at("s1->s2").ue > 20, "{:?}", at("s1->s2"));
     // The victim passes s2->h7, where nothing is congested.
@@ -90,7 +90,7 @@ fn a_victim_of_pauses_is_ue_with_tcd_and_ce_with_red() {
         let victim = records.flows.of(FLOWS.1).marks;
         assert_eq!((victim.ue > 0, victim.ce > 0), (is_tcd, !is_tcd), "{victim:?}");
         for name in shared {
-            let marks = records.totals.marks[port(&sim, name).index()];
+            let marks = records.totals.marks.of(port(&sim, name));
             assert_eq!((marks.ue > 0, marks.ce > 0), (is_tcd, !is_tcd), "{name}: {marks:?}");
         }
     }
@@ -114,10 +114,7 @@ fn np_ecn_marks_a_part_of_what_red_marks_behind_pauses() {
     let marked_behind_pauses = |name: &str, params| {
         let detector = AnyDetector::read(name, params).expect("a detector").expect("valid parameters");
         let sim = spreading(&detector, |_| Recording::default());
-        ["s0->s1", "s1->s2"]
-            .map(|at| sim.records().totals.marks[port(&sim, at).index()].ce)
-            .iter()
-            .sum::<u64>()
+        ["s0->s1", "s1->s2"].map(|at| sim.records().totals.marks.of(port(&sim, at)).ce).iter().sum::<u64>()
     };
     let plain = marked_behind_pauses("red", red.clone());
     let without = marked_behind_pauses("np_ecn", json!({ "rule": "red", "red": red }));

@@ -141,7 +141,7 @@ fn pauses_come_again_with_their_episodes() {
         ports
             .map(|port| {
                 let (frames, counts) = (&sim.records().totals.pause_frames, sim.port(port));
-                (frames[port.index()], sim.paused(port, 0), counts.tx_packets, counts.tx_bytes)
+                (frames.of(port), sim.paused(port, 0), counts.tx_packets, counts.tx_bytes)
             })
             .collect::<Vec<_>>()
     };

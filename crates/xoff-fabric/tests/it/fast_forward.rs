@@ -52,7 +52,7 @@ fn a_message_alone_ends_to_the_picosecond() {
     let sent = |port: u32| (sim.port(PortId(port)).tx_packets, sim.port(PortId(port)).tx_bytes);
     let path = sim.network().data_path(FlowId(0)).to_vec();
     assert_eq!(path.iter().map(|p| sent(p.0)).collect::<Vec<_>>(), vec![(1_127_881, data); 2]);
-    let back = sim.network().ack_path(FlowId(0)).to_vec();
+    let back = sim.network().ack_path(FlowId(0)).iter().collect::<Vec<_>>();
     assert_eq!(back.iter().map(|p| sent(p.0)).collect::<Vec<_>>(), vec![(1_127_881, acks); 2]);
     let all = sim.forwarded().expect("fast-forwarded");
     assert!(all.error == 0.0 && all.approximate == 0 && all.uncertain_from.is_none(), "{all:?}");
@@ -184,7 +184,7 @@ fn messages_and_ports_say_how_much_of_them_was_carried_forward() {
     assert!(packets > 90_000, "{all:?}");
     let skipped = |flow: u32| {
         let path = sim.network().data_path(FlowId(flow)).iter().map(|&port| sim.skipped_bytes(port));
-        let back = sim.network().ack_path(FlowId(flow)).iter().map(|&port| sim.skipped_bytes(port));
+        let back = sim.network().ack_path(FlowId(flow)).iter().map(|port| sim.skipped_bytes(port));
         path.chain(back).collect::<Vec<_>>()
     };
     assert_eq!(skipped(0), [packets * 1_000, packets * 1_000, packets * 50, packets * 50]);
@@ -358,7 +358,7 @@ fn ports_count_updates_of_credits_in_approximate_jumps() {
     assert!(all.approximate > 0 && all.skipped() > Time::from_ms(3), "{all:?}");
     for port in plain.network().topology.port_ids() {
         let [before, after] = [&plain, &fast].map(|sim| {
-            let updates = sim.records().totals.credit_updates[port.index()];
+            let updates = sim.records().totals.credit_updates.of(port);
             // A packet or an ACK is all else that a port sends.
             (updates, sim.port(port).tx_packets - updates, sim.port(port).tx_bytes - 8 * updates)
         });
@@ -376,5 +376,5 @@ fn ports_count_updates_of_credits_in_approximate_jumps() {
     assert!(all.approximate > 0, "{all:?}");
     let least = fast.now().0 / update_period.0 - 1 - all.jumps();
     let updates = &fast.records().totals.credit_updates;
-    assert!(updates.iter().all(|&updates| updates >= least), "{least} {updates:?}");
+    assert!(updates.iter().all(|updates| updates >= least), "{least} {updates:?}");
 }

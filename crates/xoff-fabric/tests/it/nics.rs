@@ -96,8 +96,8 @@ fn each_nic_has_its_whole_line_rate() {
     assert_eq!(sim.network().ideal_fct(FlowId(1)), Some(ALONE));
     // Links: h0-s0, h0-s1, h1-s0, h1-s1. Flow 1 goes from h0's second port to h1's, and its ACKs come back there.
     assert_eq!(
-        (sim.network().data_path(FlowId(1)), sim.network().ack_path(FlowId(1))),
-        (&[PortId(2), PortId(7)][..], &[PortId(6), PortId(3)][..])
+        (sim.network().data_path(FlowId(1)), sim.network().ack_path(FlowId(1)).iter().collect::<Vec<_>>()),
+        (&[PortId(2), PortId(7)][..], vec![PortId(6), PortId(3)])
     );
     for host_port in [0, 2] {
         assert_eq!(sim.port(PortId(host_port)).tx_packets, 100);

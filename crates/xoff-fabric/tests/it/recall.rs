@@ -58,7 +58,7 @@ fn messages_in_a_row_take_the_time_of_the_first_three() {
     let net = sim.network();
     let flow = xoff_fabric::ids::FlowId(0);
     assert!(net.data_path(flow).iter().all(|port| sent(port) == (500_000, 500_000_000)));
-    assert!(net.ack_path(flow).iter().all(|port| sent(port) == (500_000, 25_000_000)));
+    assert!(net.ack_path(flow).iter().all(|port| sent(&port) == (500_000, 25_000_000)));
     assert_eq!(sim.counters().delivered_bytes, 40 * SIZE);
 }
 

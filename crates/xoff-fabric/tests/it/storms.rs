@@ -37,7 +37,7 @@ fn a_storm_delays_a_flow_by_the_time_for_which_its_port_stands_still() {
     let alone = Time::from_ns(99 * 80 + 2 * 1_080 + 2 * 1_004);
     assert_eq!(sim.records().outcomes()[0].fct, Some(alone + Time(9_965_120)));
     // Pause times of 65,535 quanta are 335 us at 100 Gbps: the PAUSE was not repeated.
-    assert_eq!(sim.records().totals.pause_frames[2], 1);
+    assert_eq!(sim.records().totals.pause_frames.of(PortId(2)), 1);
     assert_eq!(sim.counters().drops, 0);
 }
 
@@ -141,7 +141,7 @@ fn a_receiver_that_stops_pauses_its_neighbour_and_then_takes_what_it_held() {
     assert_eq!((stop, outcome.retransmitted_bytes, sim.counters().drops), (Stop::FlowsDone, 0, 0));
     // The 21st frame of 1,000 B is one too many: it comes 21 x 80 ns after the first one that is held. The first data of the
     // time arrives after 10 us, a multiple of 80 ns later: PAUSE at 10 us + 1,680 ns at the latest.
-    assert_eq!(sim.records().totals.pause_frames[2], 1);
+    assert_eq!(sim.records().totals.pause_frames.of(PortId(2)), 1);
     let paused = sim.paused(PortId(3), 0);
     // The RESUME goes when half of the buffer is left: of some 21 + 27 held frames (27 come during the 2,165 ns in which the
     // PAUSE takes effect), 10 are left after 38 x 40 ns. Stopped from 12.7 us to 52.5 us, give or take a frame.
@@ -180,7 +180,7 @@ fn a_slow_receiver_takes_frames_at_its_rate_and_pauses_its_neighbour() {
         let outcome = &sim.records().outcomes()[0];
         assert_eq!((stop, outcome.fct), (Stop::FlowsDone, Some(SLOW_FCT - Time(sooner))));
         assert_eq!((outcome.retransmitted_bytes, sim.counters().drops, sim.packets_in_flight()), (0, 0, 0));
-        assert_eq!(sim.records().totals.pause_frames[2] > 0, pauses);
+        assert_eq!(sim.records().totals.pause_frames.of(PortId(2)) > 0, pauses);
     }
 }
 

@@ -16,8 +16,8 @@ use web_time::Instant;
 use serde_json::Value;
 use xoff_engine::{Column, NicChoice, Time};
 pub use xoff_fabric::Failure;
+use xoff_fabric::network::FlowColumns;
 use xoff_fabric::network::dependencies::Schedule;
-use xoff_fabric::network::{Flow, Flows};
 use xoff_fabric::observe::{OwnRow, Probe, Recording};
 use xoff_fabric::topology::{NodeId, PortId};
 use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fabric_run};
@@ -206,20 +206,27 @@ fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, R
     }
 }
 
+/// The nodes of hosts, by flow.
+fn nodes_of(flows: &Column<u32>, hosts: &[NodeId]) -> Column<u32> {
+    // Most networks have their hosts before their switches: numbers of hosts are those of nodes then, and take no more memory.
+    let is_same = hosts.iter().enumerate().all(|(number, host)| host.index() == number);
+    if is_same { flows.clone() } else { flows.iter().map(|host| hosts[host as usize].0).collect() }
+}
+
 /// The network of `scenario` with its flows, and the NICs that these ask for.
 fn network(scenario: &Scenario) -> Result<(Network, Vec<Option<NicChoice>>), RunError> {
     let topology = scenario.network().clone();
     let hosts = topology.hosts();
     let traffic = scenario.flows();
-    let flows = traffic.flows.iter().map(|f| Flow {
-        src: hosts[f.src as usize],
-        dst: hosts[f.dst as usize],
-        size: f.size,
-        start: f.start,
-        stop: f.stop,
-        source_rate: f.app_rate,
-        priority: f.priority,
-    });
+    let flows = FlowColumns {
+        src: nodes_of(traffic.flows.senders(), &hosts),
+        dst: nodes_of(traffic.flows.receivers(), &hosts),
+        size: traffic.flows.sizes(),
+        start: traffic.flows.starts(),
+        stop: traffic.flows.stops(),
+        source_rate: traffic.flows.app_rates(),
+        priority: traffic.flows.priorities(),
+    };
     let schedule = schedule(traffic, &hosts);
     let nics = schedule.nics.clone();
     let net = Network::along(
@@ -228,7 +235,7 @@ fn network(scenario: &Scenario) -> Result<(Network, Vec<Option<NicChoice>>), Run
         scenario.env(),
         scenario.settings(),
         scenario.scheme.for_run(),
-        flows.collect::<Flows>(),
+        flows,
         schedule,
         scenario.seed,
     )?;
@@ -377,6 +384,14 @@ fn simulate(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nodes_take_no_memory_of_their_own_where_hosts_have_their_numbers() {
+        let flows: Column<u32> = [1, 0, 2].into_iter().collect();
+        let nodes = |hosts: [u32; 3]| nodes_of(&flows, &hosts.map(NodeId));
+        assert_eq!(nodes([0, 1, 2]).values().as_ptr(), flows.values().as_ptr());
+        assert_eq!(nodes([0, 4, 7]).iter().collect::<Vec<_>>(), [4, 0, 7]);
+    }
 
     const SMALL: &str = r#"
         topology = { name = "star", hosts = 2 }

@@ -29,24 +29,24 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
         .u64(
             "pause_frames_sent",
             "PAUSE frames sent by this port, to stop its neighbour",
-            all.clone().map(|p| records.totals.pause_frames[p.index()]),
+            all.clone().map(|p| records.totals.pause_frames.of(p)),
         )
         .u64(
             "credit_updates_sent",
             "updates of credits (CBFC) sent by this port, to its neighbour",
-            all.clone().map(|p| records.totals.credit_updates[p.index()]),
+            all.clone().map(|p| records.totals.credit_updates.of(p)),
         )
         .u64("paused_ps", "time for which it was stopped, all priorities, ps", all.clone().map(paused))
-        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.totals.marks[p.index()].ce))
+        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.totals.marks.of(p).ce))
         .u64(
             "marked_ue",
             "data packets marked UE (undetermined)",
-            all.clone().map(|p| records.totals.marks[p.index()].ue),
+            all.clone().map(|p| records.totals.marks.of(p).ue),
         )
         .u64(
             "dropped",
             "packets dropped that came in by this port",
-            all.clone().map(|p| records.totals.drops[p.index()]),
+            all.clone().map(|p| records.totals.drops.of(p)),
         )
         .u64_if(
             sim.forwarded().is_some(),

@@ -110,6 +110,31 @@ fn messages(count: u64) -> NetworkBuilder {
     net
 }
 
+/// Before it begins, a message on a connection of its own keeps 8 B of its start; 16 B of a data path of four links, which its ACKs take backwards; 8 B of where that path
+/// lies; two places of 8 B for a sender and a receiver, and 4 B of one in the order of pacing; and room of 32 B for its record: 84. All else is the same for all.
+/// Its ACK path would be 16 B more, and its start kept twice 8.
+#[test]
+fn a_message_that_has_not_begun_keeps_its_start_and_one_path() {
+    let before = |count: u64| {
+        let mut net = NetworkBuilder::new();
+        let nodes = [net.host("a"), net.switch("s"), net.switch("t"), net.switch("u"), net.host("b")];
+        for ends in nodes.windows(2) {
+            net.link(ends[0], ends[1], Rate::from_gbps(100), Time::from_us(1));
+        }
+        for number in 0..count {
+            net.flow(nodes[0], nodes[4], Bytes(1_000), Time::from_us(10 * number));
+        }
+        net.scheme(AnyScheme::Hpcc(Default::default()));
+        let (start, _) = BYTES.with(Cell::get);
+        let simulation = net.simulation().expect("a network");
+        let (end, _) = BYTES.with(Cell::get);
+        assert_eq!(simulation.network().flows.len() as u64, count);
+        (end - start) as f64
+    };
+    let each = (before(4_000) - before(2_000)) / 2_000.0;
+    assert_eq!(each, 84.0);
+}
+
 /// A message's run takes nothing beside the room for its record, which is there from the beginning: its sender and its receiver go with
 /// it, and nothing is marked. A second copy of the record would be 96 B, and its sender alone, if it stayed, 680.
 #[test]

@@ -172,7 +172,7 @@ impl Components {
         let flow = net.connections.first_message(connection);
         let ports = net.topology.ports() as usize;
         let whole = ports + net.topology.nodes.len();
-        for &port in net.data_path_at(flow, at).iter().chain(net.ack_path_at(flow, at)) {
+        for port in net.data_path_at(flow, at).iter().copied().chain(net.ack_path_at(flow, at).iter()) {
             let place = match self.reach {
                 Reach::Port => port.index(),
                 Reach::Switch if net.is_host(net.topology.node_of(port)) => port.index(),

@@ -32,11 +32,11 @@ const BEGINS: u32 = 5;
 fn troubles(ctx: &Ctx, flow: FlowId) -> Troubles {
     let (totals, path) = (&ctx.probes.records.totals, ctx.net.data_path_at(flow, ctx.simulated()));
     let marks = |port: &PortId| {
-        let marks = &totals.marks[port.index()];
-        marks.ce + marks.ue + totals.chances[port.index()]
+        let marks = totals.marks.of(*port);
+        marks.ce + marks.ue + totals.chances.of(*port)
     };
-    let close_calls = |port: &PortId| totals.close_calls[port.index()];
-    let pauses = |port: &PortId| totals.pause_frames[port.peer().index()];
+    let close_calls = |port: &PortId| totals.close_calls.of(*port);
+    let pauses = |port: &PortId| totals.pause_frames.of(port.peer());
     Troubles {
         marks: path.iter().map(marks).sum(),
         close_calls: path.iter().map(close_calls).sum(),

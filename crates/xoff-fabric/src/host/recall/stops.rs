@@ -40,7 +40,12 @@ impl StopsSoFar {
         let records = &ctx.probes.records;
         let (totals, pauses) = (&records.totals, &records.pauses);
         StopsSoFar {
-            frames: totals.pause_frames.iter().zip(&totals.resume_frames).map(|(&p, &r)| [p, r]).collect(),
+            frames: totals
+                .pause_frames
+                .iter()
+                .zip(totals.resume_frames.iter())
+                .map(|(p, r)| [p, r])
+                .collect(),
             times: links.stops.iter().map(|stop| stop.total(ctx.now)).collect(),
             records: pauses.len(),
             recent: from.map_or_else(Vec::new, |from| pauses[from.min(pauses.len())..].to_vec()),
@@ -87,8 +92,8 @@ pub(super) fn count<C>(ctx: &mut Ctx, links: &mut Links<C>, over: &Over) {
     let lasted = over.until.saturating_sub(over.begin).0;
     let records = &mut ctx.probes.records;
     for (port, [pauses, resumes]) in over.frames() {
-        records.totals.pause_frames[port.index()] += pauses;
-        records.totals.resume_frames[port.index()] += resumes;
+        *records.totals.pause_frames.at(port) += pauses;
+        *records.totals.resume_frames.at(port) += resumes;
     }
     for &(queue, time) in &over.stops.times {
         links.stops[queue.index()].total_mut().0 += over.share(time.0);

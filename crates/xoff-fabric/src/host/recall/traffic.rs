@@ -543,7 +543,7 @@ impl Traffic {
         let ports = net.ack_ports(&open.route).iter();
         let waits = ports.filter(|port| self.data[port.index()].iter().any(is_it));
         let frame = net.wire.frame();
-        waits.fold(Time::ZERO, |sum, &port| sum + net.rate_at(port, now).serialization(frame))
+        waits.fold(Time::ZERO, |sum, port| sum + net.rate_at(port, now).serialization(frame))
     }
 
     /// Share of the time of a message, which is `open`, up to `now` that ACKs of all messages may have taken, and that ACKs of recalled messages would have taken.

@@ -165,7 +165,7 @@ impl Hosts<UetNic> {
             let path = net.data_path(flow);
             packet.goes_to(path[path.len() - 1].peer(), ev);
         } else {
-            packet.position = net.route(flow).data + 1;
+            packet.position = net.route(flow).data(1);
         }
         let counts = &mut ctx.counters.uet;
         counts.retransmitted += u64::from(is_again);

@@ -145,7 +145,7 @@ impl Hosts<UetNic> {
 
     /// The receiver's NIC.
     pub(super) fn uet_nic_at<C: LinkControl>(&self, ctx: &Ctx, links: &Links<C>, flow: FlowId) -> u32 {
-        self.nic_of(links, ctx.net.ack_path(flow)[0])
+        self.nic_of(links, ctx.net.ack_path(flow).first())
     }
 
     /// Holds back an ACK until more packets have come or its time has.
@@ -233,6 +233,6 @@ pub(super) fn goes_back(net: &Network, packet: &mut Packet, ev: u32) {
     if net.paths.next_hops.is_some() {
         packet.goes_to(net.data_path(packet.flow)[0], ev);
     } else {
-        packet.position = net.route(packet.flow).ack + 1;
+        packet.position = net.route(packet.flow).ack(1);
     }
 }

@@ -81,7 +81,7 @@ impl Hosts<UetNic> {
             let path = net.data_path(flow);
             packet.goes_to(path[path.len() - 1].peer(), ev);
         } else {
-            packet.position = net.route(flow).data + 1;
+            packet.position = net.route(flow).data(1);
         }
         let id = ctx.packets.insert(packet);
         let header = Header { ev, frame: size as u16, asks: true, quanta, ..Header::default() };

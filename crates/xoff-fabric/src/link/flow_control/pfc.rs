@@ -198,7 +198,7 @@ impl LinkControl for Pfc {
         if packet.quanta() > 0 {
             return ctx.probes.on_control_frame(ctx.now, port, Kind::Pfc);
         }
-        ctx.probes.records.totals.resume_frames[port.index()] += 1;
+        *ctx.probes.records.totals.resume_frames.at(port) += 1;
         let response = u64::from(links.control.params.response_quanta);
         let response = quanta_time(response, ctx.net.topology.rate(port.peer()));
         state.freed_at = links.ports[port.index()].symbol_arrival(ctx.now, packet.size.into()) + response;

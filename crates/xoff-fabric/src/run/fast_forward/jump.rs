@@ -78,7 +78,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         totals.pause_frames.iter_mut().for_each(&mut visit);
         totals.resume_frames.iter_mut().for_each(&mut visit);
         totals.credit_updates.iter_mut().for_each(&mut visit);
-        for marks in &mut totals.marks {
+        for marks in totals.marks.iter_mut() {
             visit(&mut marks.ce);
             visit(&mut marks.ue);
         }
@@ -162,10 +162,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// By port: the PAUSE and RESUME frames, and the updates of credits, that it has sent.
     fn control_frames(&self) -> Vec<[u64; 2]> {
         let totals = &self.ctx.probes.records.totals;
-        let stops = totals.pause_frames.iter().zip(&totals.resume_frames);
+        let stops = totals.pause_frames.iter().zip(totals.resume_frames.iter());
         stops
-            .zip(&totals.credit_updates)
-            .map(|((pauses, resumes), &updates)| [pauses + resumes, updates])
+            .zip(totals.credit_updates.iter())
+            .map(|((pauses, resumes), updates)| [pauses + resumes, updates])
             .collect()
     }
 
@@ -202,7 +202,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             self.carried_ports.add(ports, port, packets, packets * net.wire.frame());
         }
         let acks = packets / u64::from(net.settings.host.ack_every.max(1));
-        for (hop, &port) in net.ack_path_at(flow, now).iter().enumerate() {
+        for (hop, port) in net.ack_path_at(flow, now).iter().enumerate() {
             let size = net.wire.ack + net.wire.ack_growth * hop as u64;
             self.carried_ports.add(ports, port, acks, acks * size);
         }

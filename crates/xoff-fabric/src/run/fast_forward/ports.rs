@@ -59,7 +59,7 @@ impl CarriedPorts {
             for &port in net.data_path_at(flow, now) {
                 self.add(ports, port, sent.packets * rounds, sent.bytes * rounds);
             }
-            for (hop, &port) in net.ack_path_at(flow, now).iter().enumerate() {
+            for (hop, port) in net.ack_path_at(flow, now).iter().enumerate() {
                 let size = net.wire.ack + net.wire.ack_growth * hop as u64;
                 self.add(ports, port, sent.acks * rounds, sent.acks * rounds * size);
             }

@@ -126,8 +126,7 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     assert_eq!((sim.buffered_bytes(), sim.open_receptions()), ((0, 0), 0), "nothing is left");
     let mut outcome = Outcome::default();
     for port in sim.network().topology.port_ids() {
-        outcome.transmissions +=
-            sim.port(port).tx_packets - sim.records().totals.credit_updates[port.index()];
+        outcome.transmissions += sim.port(port).tx_packets - sim.records().totals.credit_updates.of(port);
         for priority in 0..2 {
             let (sending, receiving) = sim.credits(port, priority).expect("credits");
             assert_eq!(sending.sent(), receiving.received(), "what was sent has come");
