@@ -100,6 +100,11 @@ impl Flows {
         &self.start
     }
 
+    /// The payloads of messages.
+    pub(crate) fn sizes(&self) -> &Column<MessageSize> {
+        &self.size
+    }
+
     /// When a message stops sending: see [`Flow::stop`].
     #[inline]
     pub fn stop(&self, flow: FlowId) -> Time {

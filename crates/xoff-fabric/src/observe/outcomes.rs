@@ -1,16 +1,16 @@
 //! The outcomes of messages: in the order of their ends while a run goes on, by number once it is over.
 //!
-//! They are most of what a long run keeps, and most of their fields are 0. So each is kept as the bytes of its fields that are not:
-//! some 10 bytes in place of the 96 of a [`FlowOutcome`].
+//! They are most of what a long run keeps, and most of their fields are 0, or what the message was to do. So each is kept as the bytes of its fields that are
+//! not: some 5 bytes in place of the 96 of a [`FlowOutcome`] while a run goes on, and 15 once it is over.
 
-use xoff_engine::{Column, Time};
+use xoff_engine::{Column, MessageSize, Time};
 
 use super::detection::Marks;
 use super::records::FlowOutcome;
 use crate::ids::FlowId;
 
 /// Bytes for which there is room for each message.
-const ROOM: usize = 32;
+const ROOM: usize = 16;
 
 /// Outcomes that lie one after the other without an index of their places.
 const STRIDE: usize = 16;
@@ -24,14 +24,30 @@ const FIELDS: usize = 10;
 const HOL_BLOCKED: u64 = FIRST_FIELD << FIELDS;
 const RECALLED: u64 = HOL_BLOCKED << 1;
 
-/// The fields of an outcome that are numbers, of which those that are 0 take no room. The first is how long after its `planned` time the message
-/// started.
-fn fields(outcome: &FlowOutcome, planned: Time) -> [u64; FIELDS] {
+/// What a message was to do, so far as that is known.
+#[derive(Clone, Copy, Default)]
+struct Planned {
+    start: Time,
+    bytes: u64,
+    packets: u64,
+}
+
+impl Planned {
+    /// What is known of a message that was `completed` or not.
+    fn unless_stopped(self, completed: bool) -> Planned {
+        if completed { self } else { Planned { start: self.start, ..Planned::default() } }
+    }
+}
+
+/// The fields of an outcome that are numbers, of which those that are 0 take no room: some by how much more they are than `planned`.
+fn fields(outcome: &FlowOutcome, planned: Planned) -> [u64; FIELDS] {
+    // The bytes and packets of a message that was not completed are fewer than planned.
+    let Planned { start, bytes, packets } = planned.unless_stopped(outcome.fct.is_some());
     [
-        outcome.start.0.wrapping_sub(planned.0),
+        outcome.start.0.wrapping_sub(start.0),
         outcome.fct.map_or(0, |fct| fct.0),
-        outcome.acked_bytes,
-        outcome.packets_sent,
+        outcome.acked_bytes.wrapping_sub(bytes),
+        outcome.packets_sent.wrapping_sub(packets),
         outcome.retransmitted_bytes,
         outcome.cnps,
         outcome.marks.ce,
@@ -64,8 +80,8 @@ fn take(bytes: &[u8], place: &mut usize) -> u64 {
     }
 }
 
-/// Appends the outcome of a message that was to start at a `planned` time.
-fn put_outcome(bytes: &mut Vec<u8>, outcome: &FlowOutcome, planned: Time) {
+/// Appends the outcome of a message.
+fn put_outcome(bytes: &mut Vec<u8>, outcome: &FlowOutcome, planned: Planned) {
     let fields = fields(outcome, planned);
     let flag = |is_set: bool, flag: u64| if is_set { flag } else { 0 };
     let mut flags = flag(outcome.started, STARTED)
@@ -79,8 +95,8 @@ fn put_outcome(bytes: &mut Vec<u8>, outcome: &FlowOutcome, planned: Time) {
     fields.into_iter().filter(|field| *field != 0).for_each(|field| put(bytes, field));
 }
 
-/// Takes the outcome at a place, of a message that was to start at a `planned` time, and moves the place behind it.
-fn take_outcome(bytes: &[u8], place: &mut usize, planned: Time) -> FlowOutcome {
+/// Takes the outcome of a message at a place, and moves the place behind it.
+fn take_outcome(bytes: &[u8], place: &mut usize, planned: Planned) -> FlowOutcome {
     let flags = take(bytes, place);
     let mut flag = FIRST_FIELD;
     let mut field = || {
@@ -88,13 +104,14 @@ fn take_outcome(bytes: &[u8], place: &mut usize, planned: Time) -> FlowOutcome {
         flag <<= 1;
         if is_there { take(bytes, place) } else { 0 }
     };
-    let (start, fct) = (Time(field().wrapping_add(planned.0)), Time(field()));
+    let planned = planned.unless_stopped(flags & COMPLETED != 0);
+    let (start, fct) = (Time(field().wrapping_add(planned.start.0)), Time(field()));
     FlowOutcome {
         started: flags & STARTED != 0,
         start,
         fct: (flags & COMPLETED != 0).then_some(fct),
-        acked_bytes: field(),
-        packets_sent: field(),
+        acked_bytes: field().wrapping_add(planned.bytes),
+        packets_sent: field().wrapping_add(planned.packets),
         retransmitted_bytes: field(),
         cnps: field(),
         marks: Marks { ce: field(), ue: field() },
@@ -118,29 +135,37 @@ fn skip_outcome(bytes: &[u8], place: &mut usize) {
 pub(crate) struct Ends {
     /// Of each message its number and its outcome.
     bytes: Vec<u8>,
-    /// When messages were to start, as far as that is known: most start then.
-    planned: Column<Time>,
+    /// When messages were to start, and how long they are, as far as that is known.
+    starts: Column<Time>,
+    sizes: Column<MessageSize>,
+    /// Payload of a full packet.
+    payload: u64,
 }
 
 impl Ends {
     /// Without outcomes, with room for those of `flows` messages where there are addresses enough. Room that is not used takes no
-    /// memory. Messages were `planned` to start at these times.
-    pub fn with_room(flows: usize, planned: &Column<Time>) -> Ends {
-        let mut ends = Ends { planned: planned.clone(), ..Ends::default() };
+    /// memory. Messages start at `starts`, and are sent in packets of a `payload`.
+    pub fn with_room(flows: usize, starts: &Column<Time>, sizes: &Column<MessageSize>, payload: u64) -> Ends {
+        let mut ends = Ends { starts: starts.clone(), sizes: sizes.clone(), payload, ..Ends::default() };
         _ = ends.bytes.try_reserve_exact(flows.saturating_mul(ROOM));
         ends
     }
 
     /// Adds the outcome of a message that has ended.
     pub fn push(&mut self, flow: FlowId, outcome: &FlowOutcome) {
-        let planned = self.planned_start(flow);
+        let planned = self.planned(flow);
         put(&mut self.bytes, flow.0.into());
         put_outcome(&mut self.bytes, outcome, planned);
     }
 
-    /// When a message was to start; zero if that is not known.
-    fn planned_start(&self, flow: FlowId) -> Time {
-        if flow.index() < self.planned.len() { self.planned.at(flow.index()) } else { Time::ZERO }
+    /// What a message was to do.
+    fn planned(&self, flow: FlowId) -> Planned {
+        let number = flow.index();
+        if number >= self.starts.len() || number >= self.sizes.len() {
+            return Planned::default();
+        }
+        let bytes = self.sizes.at(number).bytes().unwrap_or(0);
+        Planned { start: self.starts.at(number), bytes, packets: bytes.div_ceil(self.payload.max(1)) }
     }
 
     /// A place behind the messages that have ended so far, for [`Ends::after`].
@@ -153,7 +178,7 @@ impl Ends {
         std::iter::from_fn(move || {
             (place < self.bytes.len()).then(|| {
                 let flow = FlowId(take(&self.bytes, &mut place) as u32);
-                (flow, take_outcome(&self.bytes, &mut place, self.planned_start(flow)))
+                (flow, take_outcome(&self.bytes, &mut place, self.planned(flow)))
             })
         })
     }
@@ -225,7 +250,7 @@ impl Outcomes {
         if self.count.is_multiple_of(STRIDE) {
             self.places.push(self.bytes.len());
         }
-        put_outcome(&mut self.bytes, outcome, Time::ZERO);
+        put_outcome(&mut self.bytes, outcome, Planned::default());
         self.count += 1;
         self.started += usize::from(outcome.started);
     }
@@ -255,13 +280,13 @@ impl Outcomes {
         for _ in 0..flow.index() % STRIDE {
             skip_outcome(&self.bytes, &mut place);
         }
-        take_outcome(&self.bytes, &mut place, Time::ZERO)
+        take_outcome(&self.bytes, &mut place, Planned::default())
     }
 
     /// All outcomes, by number.
     pub fn iter(&self) -> impl Iterator<Item = FlowOutcome> {
         let mut place = 0;
-        (0..self.count).map(move |_| take_outcome(&self.bytes, &mut place, Time::ZERO))
+        (0..self.count).map(move |_| take_outcome(&self.bytes, &mut place, Planned::default()))
     }
 }
 
@@ -269,7 +294,7 @@ impl Outcomes {
 fn outcome_of(ends: &[Ends], flow: FlowId, mut place: usize) -> FlowOutcome {
     for ends in ends {
         if place < ends.bytes.len() {
-            return take_outcome(&ends.bytes, &mut place, ends.planned_start(flow));
+            return take_outcome(&ends.bytes, &mut place, ends.planned(flow));
         }
         place -= ends.bytes.len();
     }
@@ -292,7 +317,8 @@ mod tests {
     fn each_outcome_gets_its_messages_place() {
         // Of five messages 3, 0, 4 and 1 end, in this order, in two partitions, after as many packets as their number and ten; 2
         // does not.
-        let (mut here, mut there) = (Ends::with_room(5, &Column::default()), Ends::default());
+        let (mut here, mut there) =
+            (Ends::with_room(5, &Column::default(), &Column::default(), 1), Ends::default());
         here.push(FlowId(3), &sent(13));
         let seen = here.place();
         here.push(FlowId(0), &sent(10));
@@ -324,9 +350,11 @@ mod tests {
         };
         let numbers = (0..70).map(|n| (1 << (n % 64)) - u64::from(n % 3 == 0)).chain([0, 127, 128, u64::MAX]);
         let outcomes: Vec<_> = numbers.map(of).collect();
-        // Messages start before, at and after the times planned; of the last ones no time is known.
-        let planned = (0..outcomes.len() as u64 - 5).map(|n| Time(1 << (n * 7 % 64))).collect();
-        let mut ends = Ends::with_room(outcomes.len(), &planned);
+        // Messages start before, at and after the times planned, and are shorter and longer than planned; of the last ones nothing is known.
+        let planned = || (0..outcomes.len() as u64 - 5).map(|n| 1 << (n * 7 % 64));
+        let (starts, sizes) =
+            (planned().map(Time).collect(), planned().rev().map(MessageSize::from).collect());
+        let mut ends = Ends::with_room(outcomes.len(), &starts, &sizes, 1_000);
         // In reverse, so that an order is made.
         for (flow, outcome) in outcomes.iter().enumerate().rev() {
             ends.push(FlowId::at(flow), outcome);
@@ -354,8 +382,8 @@ mod tests {
 
     #[test]
     fn a_message_without_anything_rare_takes_few_bytes() {
-        // 1 MB in 1,000 packets from 10 ms on, in 100 us: 1 byte of flags, 4 of 10^8 ps, 3 of 10^6 and 2 of 1,000 are 10; and 5 of 10^10 ps
-        // where nobody knows that it was to start then.
+        // 1 MB in 1,000 packets from 10 ms on, in 100 us: a byte of flags and 4 of 10^8 ps; and 5 of 10^10 ps, 3 of 10^6 and 2 of 1,000 where
+        // nobody knows that it was to be so. Of half of it the start is as planned: a byte of flags, 3 of 500,000 and 2 of 500.
         let whole = FlowOutcome {
             started: true,
             start: Time::from_us(10_000),
@@ -364,11 +392,16 @@ mod tests {
             packets_sent: 1_000,
             ..FlowOutcome::default()
         };
-        let bytes = |planned: Time| {
+        let half = FlowOutcome { fct: None, acked_bytes: 500_000, packets_sent: 500, ..whole };
+        let known = Planned { start: whole.start, bytes: 1_000_000, packets: 1_000 };
+        let bytes = |outcome: &FlowOutcome, planned: Planned| {
             let mut bytes = Vec::new();
-            put_outcome(&mut bytes, &whole, planned);
+            put_outcome(&mut bytes, outcome, planned);
             bytes.len()
         };
-        assert_eq!((bytes(whole.start), bytes(Time::ZERO)), (10, 15));
+        assert_eq!(
+            (bytes(&whole, known), bytes(&whole, Planned::default()), bytes(&half, known)),
+            (5, 15, 6)
+        );
     }
 }

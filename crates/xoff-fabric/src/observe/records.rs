@@ -246,7 +246,8 @@ impl Records {
         let breaks =
             net.faults.is_some() || net.settings.switch.watchdog.is_some() || net.settings.link.loses();
         let losses = breaks.then(Losses::new);
-        let partial = Partial { ends: Ends::with_room(flows, net.flows.starts()), ..Partial::default() };
+        let ends = Ends::with_room(flows, net.flows.starts(), net.flows.sizes(), net.wire.payload);
+        let partial = Partial { ends, ..Partial::default() };
         let mut records = Records { partial, totals, samples, recording, losses, ..Records::default() };
         records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());
         records
