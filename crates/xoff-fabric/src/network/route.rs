@@ -43,7 +43,8 @@ impl PathPorts {
         self.ports.len()
     }
 
-    /// Makes room for the paths of so many more connections, by those that there are of `known` ones. Room that is not used takes no memory.
+    /// Makes room for the paths of so many more connections, by those that there are of `known` ones. Where the system gives memory when it is used, room that
+    /// is not used takes none.
     pub(super) fn make_room(&mut self, known: usize, more: usize) {
         let hops = self.ports.len().saturating_mul(more) / known.max(1);
         // What cannot be had at once is asked for again as the list grows.

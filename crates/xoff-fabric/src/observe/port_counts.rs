@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use crate::ids::PortId;
 
-/// A count for each port. All together take memory from the first one on that is not zero: in many runs no packet is dropped, and none is marked.
+/// A count for each port. All together take memory once one of them is to be changed: in many runs no packet is dropped, and none is marked.
 #[derive(Clone, Debug, Default)]
 pub struct PortCounts<T> {
     /// By port; empty while all are zero.
@@ -60,8 +60,9 @@ impl<T: Copy + Default + PartialEq> PartialEq for PortCounts<T> {
 
 impl<T: Copy + Default + AddAssign> AddAssign for PortCounts<T> {
     fn add_assign(&mut self, other: Self) {
+        self.ports = self.ports.max(other.ports);
         if self.counts.is_empty() {
-            *self = other;
+            self.counts = other.counts;
         } else {
             self.counts.iter_mut().zip(other.counts).for_each(|(sum, n)| *sum += n);
         }
@@ -97,6 +98,9 @@ mod tests {
         };
         assert_eq!(sum(&[None, None]), [0, 0]);
         assert_eq!(sum(&[None, Some(1), None, Some(1), Some(0)]), [1, 2]);
+        let mut with_none = part(None);
+        with_none += PortCounts::default();
+        assert_eq!(with_none.iter().collect::<Vec<_>>(), [0, 0]);
         // Counts that have begun and are zero all the same are those that have not.
         let mut begun = PortCounts::new(2);
         begun.iter_mut().for_each(|n| *n = 0);
