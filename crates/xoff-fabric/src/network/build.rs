@@ -2,7 +2,6 @@
 //!
 //! `run/assemble.rs` makes the router too.
 
-use super::route::{MOST_HOPS, PathPorts};
 use std::sync::Arc;
 
 use xoff_engine::{Rate, Violation};
@@ -10,6 +9,7 @@ use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 
 use super::dependencies::{Dependencies, DependencyError, Schedule};
 use super::nics::NicAssignment;
+use super::route::{MOST_HOPS, PathPorts};
 use super::{Connections, Flow, Flows, Network, Paths, Route, UnloadedTimes, WireSizes, choice_violation};
 use crate::event::MAX_INDEX;
 use crate::ids::ConnectionId;

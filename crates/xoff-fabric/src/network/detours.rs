@@ -1,6 +1,5 @@
 //! Paths around links that are down.
 
-use super::route::{MOST_HOPS, Path, PathPorts};
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use xoff_schemes::IntPath;
 
 use super::build::PathWriter;
 use super::nics::NicAssignment;
+use super::route::{MOST_HOPS, Path, PathPorts};
 use super::{BuildError, Network, Route};
 use crate::event::MAX_INDEX;
 use crate::fault::{Convergence, Detour, Epochs, Fault, FaultPlan};

@@ -1,6 +1,5 @@
 //! Messages that join a network while it runs: their connections, and the paths of these.
 
-use super::route::MOST_HOPS;
 use std::collections::HashMap;
 use std::mem;
 
@@ -8,6 +7,7 @@ use xoff_engine::NicChoice;
 
 use super::build::PathWriter;
 use super::nics::NicAssignment;
+use super::route::MOST_HOPS;
 use super::{BuildError, Flow, Network};
 use crate::event::MAX_INDEX;
 use crate::ids::{ConnectionId, FlowId, NodeId};

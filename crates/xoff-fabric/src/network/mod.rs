@@ -204,7 +204,7 @@ impl Network {
         self.ack_ports(self.route(flow))
     }
 
-    /// The number of links from the host that a packet comes from up to the one that it takes next, of which a switch has decided. Where packets
+    /// The number of links from the host that a packet comes from up to the one that its node has chosen for it. Where packets
     /// have paths, a message of a switch counts as one of the receiver of the data that it is about.
     pub(crate) fn links_up_to_next(&self, packet: &Packet) -> u8 {
         if packet.destination().is_some() {

@@ -1,6 +1,5 @@
 //! Records of detection: marks, and the states of egress queues that their detectors report.
 
-use bytemuck::Zeroable;
 use xoff_engine::Time;
 use xoff_schemes::{Mark, PortState};
 
@@ -36,7 +35,7 @@ pub struct StateRecord {
 }
 
 /// Marks by code point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// Congestion encountered.
     pub ce: u64,

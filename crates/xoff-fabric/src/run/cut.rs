@@ -6,7 +6,6 @@
 //! with hosts are divided: a partition grows by the nearest of them, so that the pods of a fat-tree stay together. The
 //! other switches then join the partition with which they have the most traffic.
 
-use crate::network::Path;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use xoff_engine::Time;
 use super::division::Division;
 use super::windows::GRID;
 use crate::ids::{FlowId, NodeId, PortId};
-use crate::network::Network;
+use crate::network::{Network, Path};
 use crate::observe::Recording;
 use crate::packet::PartitionId;
 use crate::settings::{NicTimer, Order, Transport};

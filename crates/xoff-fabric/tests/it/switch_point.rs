@@ -2,13 +2,17 @@
 //! also asserts at every hop that table and path agree.
 
 use crate::common::{chain, flow, scheme, simulate};
+use crate::faults::{fault, two_spines_of};
 use serde_json::{Value, json};
 use xoff_engine::{Rate, Time};
+use xoff_fabric::fault::{Broken, Convergence};
 use xoff_fabric::ids::FlowId;
+use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::packet::Kind;
+use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::Settings;
 use xoff_fabric::topology::Topology;
-use xoff_fabric::{Flow, Recording, Simulation};
+use xoff_fabric::{Flow, Network, Recording, Schedule, Simulation, network_env};
 
 const PAYLOAD: u64 = 1_456;
 
@@ -80,4 +84,55 @@ fn a_message_to_a_forgotten_flow_is_lost() {
     assert!(records.totals.cnms_lost > 0);
     let arrived = records.notifications.len() as u64;
     assert_eq!(records.totals.cnms_sent, arrived + records.totals.cnms_lost);
+}
+
+/// h0 and h3 send to h2 from 10 us on: h0 by one of two spines, h3 by the same leaf as h2, whose queue grows. The link of l0 to the spine that
+/// h0's packets take without failures, or to the other one, is down from the beginning, which routing knows at 1 us.
+fn to_one_leaf(takes_a_detour: bool) -> Simulation {
+    let topology = two_spines_of(2);
+    let flows: Vec<_> =
+        [0, 3].map(|from| Flow { start: Time::from_us(10), ..flow(from, 2, 400 * PAYLOAD) }).into();
+    let router = Router::new(topology.clone(), &Routing::default(), 1).expect("routes");
+    let srcc = scheme("srcc", json!({ "base": "none", "cnm_interval": "1us" }), Time::from_us(100));
+    let settings = Settings::default();
+    let env = network_env(&topology, &router, &settings, &srcc.signals()).expect("connected");
+    let net = Network::along(topology, &router, env, settings, srcc, flows, Schedule::default(), 1);
+    let net = net.expect("a network");
+    // Links 4 and 5 lead from l0 to the spines.
+    let own = net.data_path(FlowId(0))[1].link() as u32;
+    let down = if takes_a_detour { own } else { 9 - own };
+    let faults = vec![fault(Broken::Link(down), Time::ZERO, Time::NEVER)];
+    let net = net.with_faults(&router, faults, Convergence::After(Time::from_us(1)), &[]).expect("faults");
+    let path = net.data_path_at(FlowId(0), Time::from_us(10));
+    assert_eq!((path.len(), path[1].link() as u32), (4, 9 - down));
+    let packets = PacketFilter { ports: path.to_vec(), from: Time::ZERO, until: Time::NEVER };
+    let recording = Recording { notifications: true, packets: Some(packets), ..Recording::default() };
+    let mut sim = Simulation::new(net, None, recording, None);
+    sim.run(&mut |_| true).expect("a run");
+    sim
+}
+
+#[test]
+fn links_that_a_packet_has_passed_count_by_its_own_route() {
+    // The spines are alike, so that the run is the same whether h0's packets take the one or, round a link that is down, the other. The threshold falls with the
+    // number of links that a packet has passed (SRCC, Eq. 5), three for h0's at l1.
+    let runs = [false, true].map(to_one_leaf);
+    let told = runs.each_ref().map(|sim| {
+        let of = |n: &xoff_fabric::observe::rows::NotificationRecord| (n.time, n.flow);
+        sim.records().notifications.iter().map(of).collect::<Vec<_>>()
+    });
+    assert!(told[0].iter().any(|(_, flow)| *flow == FlowId(0)), "{told:?}");
+    assert_eq!(told[0], told[1]);
+    // Where a packet of h0 leaves by the first, second, third and fourth port of the path, it takes as many links.
+    for sim in &runs {
+        let path = sim.network().data_path_at(FlowId(0), Time::from_us(10));
+        let rows = sim.records().packets.rows().iter().filter(|row| !row.inbound && row.flow == FlowId(0));
+        let mut seen = [0; 4];
+        for row in rows.filter(|row| row.kind == Kind::Data) {
+            let hop = path.iter().position(|port| *port == row.port).expect("a port of the path");
+            assert_eq!(usize::from(row.links), hop + 1);
+            seen[hop] += 1;
+        }
+        assert_eq!(seen, [400; 4]);
+    }
 }
