@@ -25,7 +25,7 @@ use crate::check;
 use crate::detector::tcd::Tcd;
 use crate::rtt::{self, Pacing, Sample, Sampler, Sampling, Start, Undetermined};
 use crate::signals::Signals;
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, Carry, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of patched TIMELY.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,7 +115,7 @@ impl PatchedTimely {
 }
 
 /// The law by which rates move, without what SQCC changes: its steps, lower threshold and error.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Law {
     sampler: Sampler,
     /// T_high in picoseconds.
@@ -151,6 +151,11 @@ impl Law {
             max: env.line_rate.0 as f64,
             rate: initial.max(min).0 as f64,
         }
+    }
+
+    /// Carries what is known of earlier samples forward.
+    pub fn carry(&mut self, carry: &Carry) {
+        self.sampler.carry(carry);
     }
 
     /// The sample that an ACK completes, if it does.
@@ -194,7 +199,7 @@ pub fn weight(gradient: f64) -> f64 {
 }
 
 /// Patched TIMELY's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PatchedTimelySender {
     law: Law,
     /// T_low and RTT_ref in picoseconds.
@@ -210,6 +215,13 @@ impl ReactionPoint for PatchedTimelySender {
         let Some(sample) = self.law.sample(ack) else { return };
         let reference = self.reference;
         self.law.update(&sample, self.t_low, self.delta, |rtt| (rtt - reference) / reference);
+    }
+    fn carry(&mut self, carry: &Carry) -> bool {
+        self.law.carry(carry);
+        true
+    }
+    fn repeats(&self, earlier: &Self, carry: &Carry) -> bool {
+        carry.leads(earlier, self)
     }
     #[inline]
     fn rate(&self) -> Rate {

@@ -9,7 +9,7 @@ use crate::detector::AnyDetector;
 use crate::foreign::{Foreign, ForeignCongestion, ForeignNotification, ForeignReaction, SchemeFailure};
 use crate::signals::Signals;
 use crate::traits::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, Credit, FlowEnv, Labelled, NetworkEnv, NotificationPoint,
+    Ack, Arrival, Carry, Cnm, Cnp, CongestionPoint, Credit, FlowEnv, Labelled, NetworkEnv, NotificationPoint,
     Outgoing, PacketView, PortEnv, QueueView, ReactionPoint, Scheme, SendLimits, Sent, SlEnv, SwitchEnv,
     SwitchPoint, sends_messages,
 };
@@ -274,6 +274,15 @@ macro_rules! schemes {
             }
             fn burst(&self) -> u64 {
                 forward!(self, AnyReaction { $($variant),* }, s => s.burst())
+            }
+            fn carry(&mut self, carry: &Carry) -> bool {
+                forward!(self, AnyReaction { $($variant),* }, s => s.carry(carry))
+            }
+            fn repeats(&self, earlier: &Self, carry: &Carry) -> bool {
+                match (self, earlier) {
+                    $((AnyReaction::$variant(s), AnyReaction::$variant(e)) => s.repeats(e, carry),)*
+                    _ => false,
+                }
             }
             fn variables(&self, now: Time, probe: &mut dyn FnMut(&str, f64)) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.variables(now, probe))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use crate::signals::Mark;
-use crate::traits::{Ack, FlowEnv};
+use crate::traits::{Ack, Carry, FlowEnv};
 
 /// How a segment's packets leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -145,7 +145,7 @@ impl Sample {
 }
 
 /// Turns ACKs into samples: when a segment completes, the round-trip time of its last packet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sampler {
     /// Packets of a segment.
     segment: u64,
@@ -176,6 +176,12 @@ impl Sampler {
             last: None,
             difference: 0.0,
         }
+    }
+
+    /// Carries the end of the segment and the moment of the latest sample forward.
+    pub fn carry(&mut self, carry: &Carry) {
+        self.next_end += carry.packets;
+        self.last = self.last.map(|(at, rtt)| (at + carry.time, rtt));
     }
 
     /// The sample that an ACK completes, if any.

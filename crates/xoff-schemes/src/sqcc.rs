@@ -28,7 +28,7 @@ use crate::detector::tcd::Tcd;
 use crate::patched_timely::{Law, PatchedTimely};
 use crate::rtt::{Pacing, Start, Undetermined};
 use crate::signals::Signals;
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, Carry, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// How far a round-trip time is above its target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -167,7 +167,7 @@ impl Sqcc {
 }
 
 /// The parameters that depend on the number of flows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Adaptation {
     delta: bool,
     t_low: bool,
@@ -186,7 +186,7 @@ impl Adaptation {
 }
 
 /// SQCC's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SqccSender {
     law: Law,
     error: ErrorFunction,
@@ -227,6 +227,13 @@ impl ReactionPoint for SqccSender {
             ErrorFunction::Sqcc => t_high * (rtt - t_low) / (t_low * (t_high - rtt)),
             ErrorFunction::PatchedTimely => (rtt - t_low) / t_low,
         });
+    }
+    fn carry(&mut self, carry: &Carry) -> bool {
+        self.law.carry(carry);
+        true
+    }
+    fn repeats(&self, earlier: &Self, carry: &Carry) -> bool {
+        carry.leads(earlier, self)
     }
     #[inline]
     fn rate(&self) -> Rate {

@@ -32,7 +32,7 @@ use self::rate_form::RateSender;
 use crate::check;
 use crate::detector::red::Red;
 use crate::signals::{Mark, Signals};
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, Carry, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of DCTCP. If the scenario names no detector, K is 30 KB for each 10 Gb/s of the port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -90,8 +90,18 @@ const STEP: Bytes = Bytes(30_000);
 const MIN_WINDOW: u32 = 2;
 const MIN_RATE: Rate = Rate::from_mbps(100);
 
+/// An α below this share of g counts as none, which no sum would tell from it: a share of marked bytes is at least 2^-64, so that
+/// g times it is more than 2^54 times such an α, and 1 - α/2 is 1 to the last bit.
+const NEGLIGIBLE: f64 = 1.0 / (1u128 << 120) as f64;
+
+/// α after a round trip with a `share` of marks, with a gain `g`.
+fn follow(alpha: f64, g: f64, share: f64) -> f64 {
+    let alpha = (1.0 - g) * alpha + g * share;
+    if alpha < g * NEGLIGIBLE { 0.0 } else { alpha }
+}
+
 /// DCTCP's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum DctcpSender {
     /// As in the paper.
     Window(WindowSender),
@@ -112,6 +122,16 @@ impl ReactionPoint for DctcpSender {
             DctcpSender::Window(sender) => sender.on_loss(),
             DctcpSender::Rate(_) => {} // in that simulator a loss changes nothing
         }
+    }
+    fn carry(&mut self, carry: &Carry) -> bool {
+        match self {
+            DctcpSender::Window(sender) => sender.carry(carry),
+            DctcpSender::Rate(sender) => sender.carry(carry),
+        }
+        true
+    }
+    fn repeats(&self, earlier: &Self, carry: &Carry) -> bool {
+        carry.leads(earlier, self)
     }
     #[inline]
     fn rate(&self) -> Rate {
@@ -136,7 +156,7 @@ impl ReactionPoint for DctcpSender {
 }
 
 /// DCTCP's sender as in the paper.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WindowSender {
     line_rate: Rate,
     payload: f64,
@@ -195,7 +215,7 @@ impl WindowSender {
         self.marked += if marked { ack.newly_acked } else { 0 };
         if ack.packet >= self.observed_until && self.acked > 0 {
             let share = self.marked as f64 / self.acked as f64;
-            self.alpha = (1.0 - self.g) * self.alpha + self.g * share;
+            self.alpha = follow(self.alpha, self.g, share);
             (self.acked, self.marked) = (0, 0);
             self.observed_until = ack.next_packet;
         }
@@ -231,6 +251,12 @@ impl WindowSender {
         } else {
             self.window += self.increase * acked / self.window;
         }
+    }
+
+    fn carry(&mut self, carry: &Carry) {
+        self.observed_until += carry.packets;
+        self.reduced_until = self.reduced_until.map(|end| end + carry.packets);
+        self.next_packet += carry.packets;
     }
 
     fn on_loss(&mut self) {

@@ -7,12 +7,12 @@
 
 use xoff_engine::Rate;
 
-use super::{Dctcp, MIN_RATE};
+use super::{Dctcp, MIN_RATE, follow};
 use crate::signals::Mark;
-use crate::traits::{Ack, FlowEnv};
+use crate::traits::{Ack, Carry, FlowEnv};
 
 /// State of a flow's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RateSender {
     g: f64,
     alpha: f64,
@@ -89,12 +89,20 @@ impl RateSender {
             0
         } else {
             let share = (self.marked_acks as f64 / self.packets as f64).min(1.0);
-            self.alpha = (1.0 - self.g) * self.alpha + self.g * share;
+            self.alpha = follow(self.alpha, self.g, share);
             self.marked_acks = 0;
             ack.seq.min(ack.snd_nxt)
         };
         self.packets = (ack.snd_nxt - counted_from) / self.payload + 1;
         self.round_until = ack.next_packet;
+    }
+
+    pub(super) fn carry(&mut self, carry: &Carry) {
+        // 0 says that there was no round trip yet.
+        if self.round_until > 0 {
+            self.round_until += carry.packets;
+        }
+        self.reduced_until = self.reduced_until.map(|end| end + carry.packets);
     }
 
     #[inline]

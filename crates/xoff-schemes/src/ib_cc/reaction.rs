@@ -5,10 +5,10 @@ use xoff_engine::{Rate, Time};
 use super::Undetermined;
 use super::table::Table;
 use crate::signals::Mark;
-use crate::traits::{Ack, Cnp, ReactionPoint};
+use crate::traits::{Ack, Carry, Cnp, ReactionPoint};
 
 /// Parameters of the sender, defaults filled in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     pub table: Table,
     pub increase: u16,
@@ -21,7 +21,7 @@ pub(super) struct Settings {
 }
 
 /// InfiniBand CC's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sender {
     settings: Settings,
     line_rate: Rate,
@@ -86,6 +86,15 @@ impl ReactionPoint for Sender {
         if self.settings.becn_on_acks && ack.mark != Mark::None {
             self.becn(ack.now, ack.mark);
         }
+    }
+    fn carry(&mut self, carry: &Carry) -> bool {
+        if self.expires != Time::NEVER {
+            self.expires += carry.time;
+        }
+        true
+    }
+    fn repeats(&self, earlier: &Self, carry: &Carry) -> bool {
+        carry.leads(earlier, self)
     }
     fn on_cnp(&mut self, now: Time, cnp: &Cnp) {
         self.becn(now, cnp.mark);

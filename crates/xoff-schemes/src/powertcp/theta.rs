@@ -30,7 +30,7 @@ use super::PowerTcp;
 use super::window::{Law, OldWindow, PowerWindow};
 use crate::detector::red::Red;
 use crate::signals::Signals;
-use crate::traits::{Ack, FlowEnv, NoOp, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, Carry, FlowEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of θ-PowerTCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +53,7 @@ impl Default for ThetaPowerTcp {
 }
 
 /// Normalized power from round-trip times: function `NormPower` of Algorithm 2 with its state. Times in picoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DelayPower {
     base_rtt: f64,
     /// The last round-trip time and its moment.
@@ -92,7 +92,7 @@ impl DelayPower {
 }
 
 /// θ-PowerTCP's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ThetaSender {
     power: DelayPower,
     window: PowerWindow,
@@ -109,6 +109,15 @@ impl ReactionPoint for ThetaSender {
             self.window.remember(ack.packet, ack.next_packet);
             self.last_update_packet = ack.next_packet;
         }
+    }
+    fn carry(&mut self, carry: &Carry) -> bool {
+        self.power.last = self.power.last.map(|(at, rtt)| (at + carry.time, rtt));
+        self.window.carry(carry);
+        self.last_update_packet += carry.packets;
+        true
+    }
+    fn repeats(&self, earlier: &Self, carry: &Carry) -> bool {
+        carry.leads(earlier, self)
     }
     #[inline]
     fn rate(&self) -> Rate {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
-use crate::traits::FlowEnv;
+use crate::traits::{Carry, FlowEnv};
 
 /// Which earlier window PowerTCP's law divides by power.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ pub(super) struct Law {
 }
 
 /// Windows of the past.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Past {
     /// The window to start from until an ACK of packet `until` or a later one comes.
     RoundTrip { window: f64, until: u64 },
@@ -38,7 +38,7 @@ enum Past {
 }
 
 /// Window and rate of a flow: function `UpdateWindow` of both algorithms with its state. Windows in bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PowerWindow {
     gamma: f64,
     beta: f64,
@@ -116,6 +116,14 @@ impl PowerWindow {
                 Some((from, window)) if *from == next_packet => *window = self.window,
                 _ => windows.push_back((next_packet, self.window)),
             },
+        }
+    }
+
+    /// Carries the packets from which on there is another window to start from forward.
+    pub(super) fn carry(&mut self, carry: &Carry) {
+        match &mut self.past {
+            Past::RoundTrip { until, .. } => *until += carry.packets,
+            Past::Packet { windows, .. } => windows.iter_mut().for_each(|(from, _)| *from += carry.packets),
         }
     }
 

@@ -37,7 +37,7 @@ use crate::check;
 use crate::detector::tcd::Tcd;
 use crate::rtt::Undetermined;
 use crate::signals::{Mark, Signals};
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, Carry, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 use window::{FlowScaling, Law, Window};
 
 /// Parameters of Swift. Windows are in full packets.
@@ -128,7 +128,7 @@ fn default_base_target(base_rtt: Time) -> Time {
 }
 
 /// The window on the receiving host's delay.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Endpoint {
     window: Window,
     /// Picoseconds, like `delay`.
@@ -137,7 +137,7 @@ struct Endpoint {
 }
 
 /// Swift's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SwiftSender {
     law: Law,
     scaling: FlowScaling,
@@ -270,6 +270,18 @@ impl ReactionPoint for SwiftSender {
     fn on_loss(&mut self, now: Time) {
         self.timeouts = 0;
         self.cut_by_max(now);
+    }
+
+    fn carry(&mut self, carry: &Carry) -> bool {
+        let rtt = self.rtt().max(carry.longest_rtt);
+        self.fabric.carry(carry, rtt);
+        if let Some(endpoint) = &mut self.endpoint {
+            endpoint.window.carry(carry, rtt);
+        }
+        true
+    }
+    fn repeats(&self, earlier: &Self, carry: &Carry) -> bool {
+        carry.leads(earlier, self)
     }
 
     fn on_timeout(&mut self, now: Time) {

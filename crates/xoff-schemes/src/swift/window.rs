@@ -3,9 +3,10 @@
 use xoff_engine::Time;
 
 use super::Swift;
+use crate::traits::Carry;
 
 /// Flow scaling: how much the target grows as a window shrinks (Swift, section 3.3).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FlowScaling {
     /// Picoseconds: a / sqrt(window) + b, between 0 and the range.
     a: f64,
@@ -26,7 +27,7 @@ impl FlowScaling {
 }
 
 /// How a window follows a delay (Swift, Algorithm 1).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
     pub ai: f64,
     pub beta: f64,
@@ -36,7 +37,7 @@ pub(super) struct Law {
 }
 
 /// A window and its last cut.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Window {
     /// Packets.
     pub size: f64,
@@ -46,6 +47,14 @@ pub(super) struct Window {
 impl Window {
     pub(super) fn may_cut(&self, now: Time, rtt: Time) -> bool {
         self.cut_at.is_none_or(|at| now.saturating_sub(at) >= rtt)
+    }
+
+    /// Carries the moment of the last cut forward, unless that cut is old enough for the next one whatever the round-trip time,
+    /// which is at most `rtt`.
+    pub(super) fn carry(&mut self, carry: &Carry, rtt: Time) {
+        if !self.may_cut(carry.next, rtt) {
+            self.cut_at = self.cut_at.map(|at| at + carry.time);
+        }
     }
 
     /// Takes in a delay, in picoseconds like `target`, that an ACK of `acked` packets brings.

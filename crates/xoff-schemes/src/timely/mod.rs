@@ -33,7 +33,7 @@ use crate::detector::tcd::Tcd;
 pub use crate::rtt::Undetermined;
 use crate::rtt::{self, Pacing, Start};
 use crate::signals::Signals;
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, Carry, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// When the rate is updated, and in which numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -185,7 +185,7 @@ impl Timely {
 }
 
 /// The window that follows the rate, if there is one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Follower {
     /// Window at line rate, in bytes.
     full: u64,
@@ -200,14 +200,14 @@ impl Follower {
 }
 
 /// TIMELY's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TimelySender {
     law: Law,
     follower: Option<Follower>,
     burst: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Law {
     Segment(segment::SegmentLaw),
     Ns3Hpcc(ns3_hpcc::RoundLaw),
@@ -220,6 +220,16 @@ impl ReactionPoint for TimelySender {
             Law::Segment(law) => law.on_ack(ack),
             Law::Ns3Hpcc(law) => law.on_ack(ack),
         }
+    }
+    fn carry(&mut self, carry: &Carry) -> bool {
+        match &mut self.law {
+            Law::Segment(law) => law.carry(carry),
+            Law::Ns3Hpcc(law) => law.carry(carry),
+        }
+        true
+    }
+    fn repeats(&self, earlier: &Self, carry: &Carry) -> bool {
+        carry.leads(earlier, self)
     }
     #[inline]
     fn rate(&self) -> Rate {

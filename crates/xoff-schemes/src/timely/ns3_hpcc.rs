@@ -7,10 +7,10 @@
 use xoff_engine::Rate;
 
 use super::Timely;
-use crate::traits::{Ack, FlowEnv};
+use crate::traits::{Ack, Carry, FlowEnv};
 
 /// State of a flow's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RoundLaw {
     /// Thresholds and D_minRTT, in nanoseconds.
     t_low: u64,
@@ -28,6 +28,7 @@ pub struct RoundLaw {
     /// Smoothed difference of the round-trip time, and its latest value, in nanoseconds.
     difference: f64,
     last_rtt: u64,
+    /// Increases in a row, as many as matter.
     increases: u32,
     /// The round trip ends with an ACK of this packet or a later one; 0 before the first sample.
     last_update_packet: u64,
@@ -89,7 +90,7 @@ impl RoundLaw {
         let rate = match factor {
             None => {
                 let step = if self.increases < self.hai_after { self.delta } else { self.hai_delta };
-                self.increases = self.increases.saturating_add(1);
+                self.increases = self.increases.saturating_add(1).min(self.hai_after);
                 self.rate.saturating_add(step)
             }
             Some(factor) => {
@@ -98,6 +99,13 @@ impl RoundLaw {
             }
         };
         self.rate = rate.clamp(self.min, self.max);
+    }
+
+    pub(super) fn carry(&mut self, carry: &Carry) {
+        // 0 says that there was no sample yet.
+        if self.last_update_packet > 0 {
+            self.last_update_packet += carry.packets;
+        }
     }
 
     #[inline]

@@ -5,10 +5,10 @@ use xoff_engine::{Rate, Time};
 
 use super::{Timely, Undetermined};
 use crate::rtt::{Sampler, Sampling};
-use crate::traits::{Ack, FlowEnv};
+use crate::traits::{Ack, Carry, FlowEnv};
 
 /// State of a flow's sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SegmentLaw {
     sampler: Sampler,
     /// Thresholds and D_minRTT, in picoseconds.
@@ -22,7 +22,7 @@ pub struct SegmentLaw {
     least_factor: f64,
     time_scaling: bool,
     holds: bool,
-    /// Consecutive samples below the previous one.
+    /// Consecutive samples below the previous one, as many as matter.
     falls: u32,
     min: f64,
     max: f64,
@@ -63,7 +63,7 @@ impl SegmentLaw {
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
         let Some(sample) = self.sampler.take(ack) else { return };
-        self.falls = if sample.fell { self.falls.saturating_add(1) } else { 0 };
+        self.falls = if sample.fell { self.falls.saturating_add(1).min(self.hai_after) } else { 0 };
         let share = match sample.elapsed {
             Some(elapsed) if self.time_scaling => (elapsed.0 as f64 / self.min_rtt).min(1.0),
             _ => 1.0,
@@ -82,6 +82,10 @@ impl SegmentLaw {
             before * (1.0 - self.beta * sample.gradient)
         };
         self.rate = rate.max(before * self.least_factor).clamp(self.min, self.max);
+    }
+
+    pub(super) fn carry(&mut self, carry: &Carry) {
+        self.sampler.carry(carry);
     }
 
     #[inline]

@@ -6,6 +6,7 @@
 //!
 //! This folder names no scheme, no detector and no throttle; they depend on it, never the other way round.
 
+mod carry;
 mod congestion;
 mod detector;
 mod messages;
@@ -16,6 +17,7 @@ mod scheme;
 mod switch;
 mod throttle;
 
+pub use carry::Carry;
 pub use congestion::{CongestionPoint, Labelled, PacketView, PortEnv, QueueView};
 pub use detector::{Detector, DetectorParams, PortState};
 pub use messages::{Cnm, Cnp, QueueReport};

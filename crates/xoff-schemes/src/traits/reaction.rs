@@ -2,6 +2,7 @@
 
 use xoff_engine::{Domain, Rate, Stream, Time, stream};
 
+use super::carry::Carry;
 use super::messages::{Cnm, Cnp};
 use crate::int::IntStack;
 use crate::signals::Mark;
@@ -177,6 +178,20 @@ pub trait ReactionPoint {
     /// the flow starts. A burst ends where the flow's offset passes a multiple of this number.
     fn burst(&self) -> u64 {
         0
+    }
+    /// Carries the point forward: its moments, offsets and packet numbers grow by what `carry` has, but for a moment that
+    /// makes no difference any more to what the point hears. Whatever the point would have done then, it does so much later.
+    /// Returns whether the point can be carried; by default it cannot.
+    fn carry(&mut self, _carry: &Carry) -> bool {
+        false
+    }
+    /// Whether the point is what an `earlier` state of it is after [`Self::carry`], to the last bit: [`Carry::leads`] says it. By
+    /// default it is not told.
+    fn repeats(&self, _earlier: &Self, _carry: &Carry) -> bool
+    where
+        Self: Sized,
+    {
+        false
     }
     /// Tells the point's own variables by name, such as `probe("alpha", self.alpha)`: always the same names in the same
     /// order. Called only for flows whose variables are recorded, each time that these are sampled.

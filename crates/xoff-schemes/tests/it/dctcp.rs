@@ -303,3 +303,20 @@ fn defaults_that_depend_on_the_form_are_filled_in() {
     assert_eq!((rate.min_window, rate.min_rate), (None, Some(Rate::from_mbps(100))));
     assert_eq!((window.validate(), rate.validate()), (Ok(()), Ok(())));
 }
+
+#[test]
+fn an_alpha_that_no_sum_would_tell_from_none_is_none() {
+    // With g = 1/2 α halves in each round trip without a mark: it is 2^-n after n of them. 2^-121, which is 2^-120 g, is kept, and half of it is not.
+    let params = Dctcp { g: 0.5, ..Dctcp::default() };
+    for params in [params.clone(), Dctcp { form: Form::Rate, ..params }] {
+        let mut sender = sender(&params);
+        // Each ACK ends a round trip: of the packet before the next one to be sent. The first one of the rate form begins to count.
+        let first = u64::from(params.form == Form::Rate);
+        let after = |sender: &mut DctcpSender, trips: std::ops::RangeInclusive<u64>| {
+            trips.for_each(|n| sender.on_ack(&ack((n + 1) * MSS, (n + 1) * MSS, Mark::None)));
+            alpha(sender)
+        };
+        assert_eq!(after(&mut sender, 1..=121 + first), 0.5f64.powi(121));
+        assert_eq!(after(&mut sender, 122 + first..=122 + first), 0.0);
+    }
+}

@@ -3,6 +3,7 @@
 
 mod aimd;
 mod bolt;
+mod carry;
 mod common;
 mod dcqcn;
 mod dctcp;
