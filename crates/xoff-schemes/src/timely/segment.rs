@@ -22,7 +22,7 @@ pub struct SegmentLaw {
     least_factor: f64,
     time_scaling: bool,
     holds: bool,
-    /// Consecutive samples below the previous one, as many as matter.
+    /// Consecutive samples below the previous one.
     falls: u32,
     min: f64,
     max: f64,
@@ -63,7 +63,7 @@ impl SegmentLaw {
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
         let Some(sample) = self.sampler.take(ack) else { return };
-        self.falls = if sample.fell { self.falls.saturating_add(1).min(self.hai_after) } else { 0 };
+        self.falls = if sample.fell { self.falls.saturating_add(1) } else { 0 };
         let share = match sample.elapsed {
             Some(elapsed) if self.time_scaling => (elapsed.0 as f64 / self.min_rtt).min(1.0),
             _ => 1.0,

@@ -76,7 +76,9 @@ fn a_point_that_is_carried_goes_on_as_it_would_have_done() {
     assert_goes_on(Dctcp::default().reaction(&env()));
     assert_goes_on(Dctcp { form: dctcp::Form::Rate, ..Dctcp::default() }.reaction(&env()));
     assert_goes_on(Swift::default().reaction(&env()));
-    assert_goes_on(Swift { endpoint_target: Some(Time::from_us(5)), ..Swift::default() }.reaction(&env()));
+    // The receiving host takes 7 us, which are above its target: its window is cut in each round trip.
+    let two_windows = Swift { endpoint_target: Some(Time::from_us(5)), ..Swift::default() };
+    assert_goes_on(two_windows.reaction(&FlowEnv { ack_delay: Time::from_us(7), ..env() }));
     assert_goes_on(ThetaPowerTcp::default().reaction(&env()));
     // A step of a tenth of the line rate, and thresholds that round trips are below and above.
     let (delta, t_low, t_high) = (Some(Rate::from_gbps(10)), Time::from_us(10), Time::from_us(15));
@@ -109,6 +111,23 @@ fn a_moment_that_makes_no_difference_any_more_stays() {
     // more than half (80 % of 82/100) no window is cut.
     assert_eq!(window_of_carried(30, 7_050, 100), 46_000);
     assert_eq!(window_of_carried(12, 7_050, 100), 92_000);
+}
+
+#[test]
+fn a_moment_matters_as_long_as_the_longest_round_trip_that_is_heard_of() {
+    let params = Swift { fs_range: Time::ZERO, initial_cwnd: Some(100.0), ..Swift::default() };
+    let mut sender = params.reaction(&env());
+    // Cut at 10 us to 92 packets; then a round trip of 9 us, below the target, adds 1/92.
+    sender.on_ack(&ack(10, 0, 20, Mark::None));
+    sender.on_ack(&ack(12, 1, 9, Mark::None));
+    assert_eq!(sender.window(), 92_010);
+    // At 22 us the cut is longer ago than the last round trip took, but not than one of 20 us, of which the point hears again: it may cut from
+    // 7,030 us on, to (92 + 1/92) * 0.92 = 84.64 + 0.01 packets.
+    assert!(sender.carry(&carry(22)));
+    sender.on_ack(&ack(7_029, 80_002, 20, Mark::None));
+    assert_eq!(sender.window(), 92_010);
+    sender.on_ack(&ack(7_030, 80_003, 20, Mark::None));
+    assert_eq!(sender.window(), 84_650);
 }
 
 #[test]

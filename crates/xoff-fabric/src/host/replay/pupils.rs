@@ -49,14 +49,13 @@ impl<'a> Pupil<'a> {
 
     /// What becomes of the point that hears its lesson until it has heard it `to` times, or comes again into a state; or the first period in which
     /// it sets other limits.
-    fn hear(&self, to: u64) -> Option<Result<Progress, u64>> {
-        let (mut point, mut heard) = (self.point.try_clone()?, self.heard);
+    fn hear(&self, to: u64) -> Result<Progress, u64> {
+        let copy = |point: &AnyReaction, heard: u64| point.try_clone().ok_or(heard + 1);
+        let (mut point, mut heard) = (copy(&self.point, self.heard)?, self.heard);
         let mut newer: Option<(u64, AnyReaction)> = None;
         let between = (CALLS_BETWEEN / self.lesson.calls()).max(1);
         while heard < to {
-            if let Err(number) = self.lesson.teach_periods(&mut point, heard + 1, heard + 1) {
-                return Some(Err(number));
-            }
+            self.lesson.teach_periods(&mut point, heard + 1, heard + 1)?;
             heard += 1;
             let Some((times, earlier)) = newer.as_ref().or(self.earlier.as_ref()) else { continue };
             if !heard.is_multiple_of(between) {
@@ -64,17 +63,17 @@ impl<'a> Pupil<'a> {
             }
             let since = heard - times;
             if point.repeats(earlier, &self.lesson.carry(*times, since)) {
-                return Some(Ok(Progress { point, heard, cycle: Some(since), newer }));
+                return Ok(Progress { point, heard, cycle: Some(since), newer });
             }
             if heard >= 2 * times {
-                newer = Some((heard, point.try_clone()?));
+                newer = Some((heard, copy(&point, heard)?));
             }
         }
-        Some(Ok(Progress { point, heard, cycle: None, newer }))
+        Ok(Progress { point, heard, cycle: None, newer })
     }
 
     /// The point is what has become of it.
-    fn become_of(&mut self, progress: Progress) {
+    fn go_on(&mut self, progress: Progress) {
         (self.point, self.heard, self.cycle) = (progress.point, progress.heard, progress.cycle);
         self.earlier = progress.newer.or(self.earlier.take());
     }
@@ -119,14 +118,13 @@ pub(super) fn teach(points: &mut [AnyReaction], lessons: &[Lesson], periods: u64
         let to = periods.min(done + at_once.min(calls_left / calls).max(1));
         at_once = (at_once * 2).min(MOST_AT_ONCE);
         calls_left = calls_left.saturating_sub(calls * (to - done));
-        let hears = pupils.iter_mut().filter(|pupil| pupil.cycle.is_none());
-        let Some(all) = hears.map(|pupil| pupil.hear(to)).collect::<Option<Vec<_>>>() else { break };
+        let mut hears: Vec<&mut Pupil> = pupils.iter_mut().filter(|pupil| pupil.cycle.is_none()).collect();
+        let all: Vec<Result<Progress, u64>> = hears.iter().map(|pupil| pupil.hear(to)).collect();
         if let Some(first) = all.iter().filter_map(|each| each.as_ref().err()).min() {
             done = first - 1;
             break;
         }
-        let hears = pupils.iter_mut().filter(|pupil| pupil.cycle.is_none());
-        hears.zip(all.into_iter().flatten()).for_each(|(pupil, progress)| pupil.become_of(progress));
+        hears.iter_mut().zip(all.into_iter().flatten()).for_each(|(pupil, progress)| pupil.go_on(progress));
         done = to;
     }
     points.iter_mut().zip(pupils).for_each(|(point, pupil)| *point = pupil.after(done));
